@@ -76,25 +76,25 @@ soak: packages-test all
 
 ## watched: what watching from outside says of programs with known locks, in seven languages, beside
 ## what they say themselves, and of Debian's programs beside the preload recorder; WATCHED_RUNS of
-## each, into docs/watching.md. `make watched-planted` and `make watched-beside` make one of the two
+## each, into docs/evidence/watching.md. `make watched-planted` and `make watched-beside` make one of the two
 watched: packages-test all
 	@status=0; for part in watched-planted watched-beside; do \
 	    $(MAKE) --no-print-directory $$part || status=$$?; done; exit $$status
 
 watched-planted watched-beside: watched-%: packages-test all
 	$(CARGO) build --release -p kilocore-watched
-	target/release/kilocore-watched $* --runs $(WATCHED_RUNS) --page docs/watching.md
+	target/release/kilocore-watched $* --runs $(WATCHED_RUNS) --page docs/evidence/watching.md
 
 ## fuzz: what reads data from outside, led by where inputs lead; FUZZ_SECONDS for each target
 fuzz: packages-fuzz all
 	tools/fuzz $(FUZZ_SECONDS)
 
-## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/orderings
+## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/evidence/orderings
 weaken: packages-build
-	mkdir -p docs/orderings
+	mkdir -p docs/evidence/orderings
 	status=0; for part in locks ldu lru buffer-pool pages numa; do \
 		$(CARGO) run -p kilocore-weaken -- --only libs/$$part/src \
-			--report docs/orderings/$$part.md || status=$$?; \
+			--report docs/evidence/orderings/$$part.md || status=$$?; \
 	done; exit $$status
 
 ## bench: how fast, beside the best existing libraries
@@ -106,30 +106,30 @@ page-caches: packages-build
 	CARGO_TARGET_DIR=target/page-caches \
 	    $(CARGO) run --release --locked --manifest-path evidence/page-caches/Cargo.toml
 
-## fidelity: how far forecasts are from published measurements, anew, into docs/fidelity.md
+## fidelity: how far forecasts are from published measurements, anew, into docs/evidence/fidelity.md
 fidelity: packages-build
 	$(CARGO) build --release -p kilocore-fidelity
-	target/release/kilocore-fidelity --docs docs \
+	target/release/kilocore-fidelity --docs docs/evidence \
 	    --gain-errors locks/forecast/data/gain-errors.csv
 
-## fidelity-c: only the forecasts from profiles, into their section of docs/fidelity.md; takes minutes
+## fidelity-c: only the forecasts from profiles, into their section of docs/evidence/fidelity.md; takes minutes
 fidelity-c: packages-build
 	$(CARGO) run --release -p kilocore-fidelity --example setting_c -- \
-	    docs/fidelity.md locks/forecast/data/gain-errors.csv
+	    docs/evidence/fidelity.md locks/forecast/data/gain-errors.csv
 
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all
 	tools/profiles/measure
 
-## closed-loop: programs with known parameters, measured here and forecast, into docs/closed-loop.md
+## closed-loop: programs with known parameters, measured here and forecast, into docs/evidence/closed-loop.md
 closed-loop: packages-build all
-	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/closed-loop.md \
+	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/evidence/closed-loop.md \
 	    $(CARGO) test -p kilocore-fidelity --test closed_loop -- --ignored
 
 ## verdicts: what the doctor says of real programs, beside what they do on two cores
 verdicts: all
 	@tools/install-packages $$(tools/verdicts --packages)
-	tools/verdicts --page docs/verdicts.md
+	tools/verdicts --page docs/evidence/verdicts.md
 
 ## same-output: sixty real programs alone and under run, measure and pages run: the same output, errors
 ## and exit status; takes a quarter of an hour
@@ -138,10 +138,10 @@ same-output: all
 	tools/same-output
 
 ## servers: what the doctor says of real servers under load, and what it costs them, into
-## docs/servers.md; half an hour on a machine that does nothing else
+## docs/evidence/servers.md; half an hour on a machine that does nothing else
 servers: all
 	@tools/install-packages $$(tools/servers --packages)
-	tools/servers --page docs/servers.md
+	tools/servers --page docs/evidence/servers.md
 
 ## page-traces: record the pages of real programs anew, into data/page-traces; needs root, and a
 ## machine that does nothing else
@@ -150,32 +150,32 @@ page-traces: all
 	tools/page-traces
 
 ## hit-ratios: hit ratios of page lists beside exact LRU on made traces of ten million uses, into the
-## tables of docs/lru-hit-ratios.md; takes a quarter of an hour
+## tables of docs/evidence/lru-hit-ratios.md; takes a quarter of an hour
 hit-ratios: packages-build
 	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-hit-ratios
-	target/release/kilocore-hit-ratios --page docs/lru-hit-ratios.md
+	target/release/kilocore-hit-ratios --page docs/evidence/lru-hit-ratios.md
 
-## ldu: the published figures of deferred updates, simulated anew, into docs/ldu and the tables of
-## docs/ldu.md; takes an hour
+## ldu: the published figures of deferred updates, simulated anew, into docs/evidence/ldu and the tables of
+## docs/evidence/ldu.md; takes an hour
 ldu: packages-build
 	$(CARGO) build --release -p kilocore
-	mkdir -p docs/ldu target/ldu
+	mkdir -p docs/evidence/ldu target/ldu
 	set -e; for workload in aim7 exim lmbench-fork; do \
 	    target/release/kilocore simulate ldu --workload $$workload --cores 1,15-120:15 \
-	        --output docs/ldu/$$workload.csv --output docs/ldu/$$workload.svg \
+	        --output docs/evidence/ldu/$$workload.csv --output docs/evidence/ldu/$$workload.svg \
 	        --output target/ldu/$$workload.json; \
 	    target/release/kilocore simulate ldu --workload $$workload --cores 120 \
 	        --updates 50..99 --scheme stock,ldu-global,ldu-exclusive,ldu-adaptive \
-	        --output docs/ldu/$$workload-updates.csv --output docs/ldu/$$workload-updates.svg \
+	        --output docs/evidence/ldu/$$workload-updates.csv --output docs/evidence/ldu/$$workload-updates.svg \
 	        --output target/ldu/$$workload-updates.json; \
 	done
-	tools/ldu-tables target/ldu docs/ldu.md
+	tools/ldu-tables target/ldu docs/evidence/ldu.md
 
-## lru: parallel writes through a page cache, simulated anew, into docs/lru and the tables of
-## docs/lru.md; takes a minute
+## lru: parallel writes through a page cache, simulated anew, into docs/evidence/lru and the tables of
+## docs/evidence/lru.md; takes a minute
 lru: packages-build
 	$(CARGO) build --release -p kilocore
-	mkdir -p docs/lru target/lru
+	mkdir -p docs/evidence/lru target/lru
 	set -e; for pattern in seq-write rand-write read; do \
 	    case $$pattern in \
 	        read) variants="--variant stock,finer";; \
@@ -188,7 +188,7 @@ lru: packages-build
 	        esac; \
 	        target/release/kilocore simulate lru --pattern $$pattern --machine $$machine \
 	            --threads $$threads --factor $$factor $$variants \
-	            --output docs/lru/$$machine-$$pattern.csv --output docs/lru/$$machine-$$pattern.svg \
+	            --output docs/evidence/lru/$$machine-$$pattern.csv --output docs/evidence/lru/$$machine-$$pattern.svg \
 	            --output target/lru/$$machine-$$pattern.json; \
 	    done; \
 	    target/release/kilocore simulate lru --pattern $$pattern --threads 64 \
@@ -196,16 +196,16 @@ lru: packages-build
 	done
 	set -e; for order in 0 1 2 3 4; do \
 	    target/release/kilocore simulate lru --folio-order $$order --threads 16,32,64,128,256 \
-	        --variant stock,finer --factor 8,256 --output docs/lru/knl-7210-folios-$$order.csv \
+	        --variant stock,finer --factor 8,256 --output docs/evidence/lru/knl-7210-folios-$$order.csv \
 	        --output target/lru/knl-7210-folios-$$order.json; \
 	done
 	set -e; for order in 1 2 3; do \
 	    target/release/kilocore simulate lru --folio-order $$order --folios-wait \
 	        --threads 16,32,64,128,256 --variant stock,finer --factor 8,256 \
-	        --output docs/lru/knl-7210-folios-wait-$$order.csv \
+	        --output docs/evidence/lru/knl-7210-folios-wait-$$order.csv \
 	        --output target/lru/knl-7210-folios-wait-$$order.json; \
 	done
-	tools/lru-tables target/lru docs/lru.md
+	tools/lru-tables target/lru docs/evidence/lru.md
 
 # Policies and delays of what is varied, and all programs.
 NUMA_POLICIES := never,fixed,adjustable,updates,linux,carrefour,balanced,optimum
@@ -213,16 +213,16 @@ NUMA_FEW := --policy never,fixed,adjustable,linux,carrefour,balanced,optimum \
             --delay 10,300,1000,3000
 SIMULATE_NUMA := target/release/kilocore simulate numa
 
-## numa: when a page should be copied to another memory node, simulated anew, into docs/numa and the
-## tables of docs/numa.md; takes half an hour
+## numa: when a page should be copied to another memory node, simulated anew, into docs/evidence/numa and the
+## tables of docs/evidence/numa.md; takes half an hour
 numa: packages-build
 	$(CARGO) build --release
-	mkdir -p docs/numa target/numa
-	$(SIMULATE_NUMA) --output target/numa/published.json --output docs/numa/bus-1996.csv
+	mkdir -p docs/evidence/numa target/numa
+	$(SIMULATE_NUMA) --output target/numa/published.json --output docs/evidence/numa/bus-1996.csv
 	set -e; for program in mp3d barnes cholesky radix; do \
 	    $(SIMULATE_NUMA) --program $$program \
 	        --policy fixed,adjustable,adjustable-dropping,updates,balanced,optimum \
-	        --output docs/numa/bus-1996-$$program.svg; \
+	        --output docs/evidence/numa/bus-1996-$$program.svg; \
 	done
 	$(SIMULATE_NUMA) --costs-in-cycles --policy fixed,adjustable,adjustable-dropping \
 	    --output target/numa/cycles.json
@@ -248,7 +248,7 @@ numa: packages-build
 	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cpus 32 --nodes 2 --page 2097152 \
 	    --output target/numa/page-2-MiB.json
 	$(CARGO) run --release -p kilocore-published --example choose-balanced > target/numa/constants.json
-	tools/numa-tables target/numa docs/numa.md
+	tools/numa-tables target/numa docs/evidence/numa.md
 
 # Each as far from the four programs as from the others, and fixed delays to compare with.
 NUMA_RUN := target/release/kilocore numa run --cpus 4 --policy $(NUMA_POLICIES) \
@@ -259,23 +259,23 @@ numa-programs: packages-build packages-test
 	$(CARGO) build --release
 	mkdir -p target/numa
 	seq 300000 | awk '{ printf "%d line %d\n", ($$1 * 7919) % 1000003, $$1 }' > target/numa/lines
-	g++ -O2 -fopenmp docs/numa/relax.cpp -o target/numa/relax
+	g++ -O2 -fopenmp docs/evidence/numa/relax.cpp -o target/numa/relax
 	$(NUMA_RUN) --output target/numa/program-sort.json -- \
 	    sort --parallel=4 -o target/numa/sorted target/numa/lines
 	$(NUMA_RUN) --output target/numa/program-xz.json -- \
 	    xz -T4 --block-size=1MiB -2 -k -f target/numa/lines
 	OMP_NUM_THREADS=4 $(NUMA_RUN) --output target/numa/program-relax.json -- \
 	    target/numa/relax 512 60
-	tools/numa-tables target/numa docs/numa.md
+	tools/numa-tables target/numa docs/evidence/numa.md
 
-## pages: which free page an allocation gets, simulated anew, into docs/pages and the tables of
-## docs/pages.md; takes ten minutes
+## pages: which free page an allocation gets, simulated anew, into docs/evidence/pages and the tables of
+## docs/evidence/pages.md; takes ten minutes
 pages: packages-build
 	$(CARGO) build --release -p kilocore
-	mkdir -p docs/pages target/pages
+	mkdir -p docs/evidence/pages target/pages
 	set -e; for trace in browser browser-start build compiler java; do \
 	    target/release/kilocore simulate pages --trace data/page-traces/$$trace.pages \
-	        --output docs/pages/core-i7-6700-$$trace.csv --output target/pages/trace-$$trace.json; \
+	        --output docs/evidence/pages/core-i7-6700-$$trace.csv --output target/pages/trace-$$trace.json; \
 	done
 	set -e; for used in 1 0.5 0; do for other in 0 1 2 4 8; do \
 	    target/release/kilocore simulate pages --trace data/page-traces/browser.pages \
@@ -285,24 +285,24 @@ pages: packages-build
 	done; done
 	set -e; for pattern in pass own; do for machine in xeon-gold-6338-1s epyc-9554-2s; do \
 	    target/release/kilocore simulate pages --pattern $$pattern --machine $$machine \
-	        --cores 1,2,4,8,16,32,64 --output docs/pages/$$machine-$$pattern.csv \
-	        --output docs/pages/$$machine-$$pattern.svg --output target/pages/$$machine-$$pattern.json; \
+	        --cores 1,2,4,8,16,32,64 --output docs/evidence/pages/$$machine-$$pattern.csv \
+	        --output docs/evidence/pages/$$machine-$$pattern.svg --output target/pages/$$machine-$$pattern.json; \
 	done; done
-	tools/pages-tables target/pages docs/pages.md
+	tools/pages-tables target/pages docs/evidence/pages.md
 
 ## page-pools: the page pool beside Linux's lists, mimalloc, jemalloc and the kernel, on this machine,
-## into the tables of docs/pages.md; takes minutes on a machine that does nothing else
+## into the tables of docs/evidence/pages.md; takes minutes on a machine that does nothing else
 page-pools: packages-build
 	@tools/install-packages $(POOL_PACKAGES)
 	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-page-pools
 	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
-	    target/release/kilocore-page-pools --page docs/pages.md
+	    target/release/kilocore-page-pools --page docs/evidence/pages.md
 
 ## replicated: data with a copy on each node beside locks and other libraries: simulated, and measured on
-## this machine, into the tables of docs/replicated.md; takes minutes on a machine that does nothing else
+## this machine, into the tables of docs/evidence/replicated.md; takes minutes on a machine that does nothing else
 replicated: packages-build
 	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-replicated-data
-	target/release/kilocore-replicated-data --page docs/replicated.md
+	target/release/kilocore-replicated-data --page docs/evidence/replicated.md
 
 packages-build packages-demo packages-test packages-fuzz: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \
@@ -322,11 +322,11 @@ install: all
 uninstall:
 	tools/install uninstall "$(DESTDIR)$(PREFIX)"
 
-## sched-simulated: schedulers that see contention for locks and for caches, simulated, into docs/sched and
-## the tables of docs/sched-locks.md and docs/sched-caches.md; takes half an hour
+## sched-simulated: schedulers that see contention for locks and for caches, simulated, into docs/evidence/sched and
+## the tables of docs/evidence/sched-locks.md and docs/evidence/sched-caches.md; takes half an hour
 sched-simulated: packages-build
 	$(CARGO) build --release -p kilocore
-	mkdir -p docs/sched target/sched
+	mkdir -p docs/evidence/sched target/sched
 	set -e; for machine in opteron-8356-8s xeon-e7-4860-4s; do \
 	    case $$machine in \
 	        opteron-8356-8s) most=32; curve=1-32;; \
@@ -334,19 +334,19 @@ sched-simulated: packages-build
 	    esac; \
 	    target/release/kilocore simulate sched --machine $$machine --cores $$most \
 	        --policy fair,malthusian,lock-aware \
-	        --output docs/sched/$$machine.csv --output target/sched/$$machine.json; \
+	        --output docs/evidence/sched/$$machine.csv --output target/sched/$$machine.json; \
 	    target/release/kilocore simulate sched --machine $$machine --cores $$most --lock spin \
 	        --policy best-static --output target/sched/$$machine-best.json; \
 	    target/release/kilocore simulate sched --machine $$machine --cores $$curve --lock spin \
-	        --output docs/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
+	        --output docs/evidence/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
 	done
 	$(CARGO) run --release -p kilocore-published --example vary-lock-aware \
 	    > target/sched/lock-aware.json
 	$(CARGO) run --release -p kilocore-published --example vary-sections \
 	    > target/sched/sections.json
 	target/release/kilocore simulate sched --experiment cache \
-	    --output docs/sched/caches.csv --output target/sched/caches.json
-	tools/sched-tables target/sched docs/sched-locks.md docs/sched-caches.md
+	    --output docs/evidence/sched/caches.csv --output target/sched/caches.json
+	tools/sched-tables target/sched docs/evidence/sched-locks.md docs/evidence/sched-caches.md
 
 ## deb: a Debian package for this machine's kind, target/kilocore_VERSION_ARCH.deb
 deb: all
@@ -357,4 +357,4 @@ clean:
 
 # What steering programs is worth and costs, on this host.
 sched: all
-	tools/sched/measure.sh target/release/kilocore 7 5 > docs/sched-real.md
+	tools/sched/measure.sh target/release/kilocore 7 5 > docs/evidence/sched-real.md

@@ -1,14 +1,24 @@
-//! The commands of the README run as they are printed there, in their order, in one folder.
+//! The commands of README.md and of the guide run as they are printed there, in their order, in one
+//! folder. What pages refer to is there ([`links`]).
 
-use std::path::Path;
+#[path = "readme/links.rs"]
+mod links;
+
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The commands in the README's console blocks.
-fn commands() -> Vec<String> {
-    let readme = include_str!("../../../README.md");
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is there")
+}
+
+/// The commands in a page's console blocks.
+fn commands_of(page: &Path) -> Vec<String> {
+    let text = fs::read_to_string(page).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
     let mut in_console = false;
     let mut commands = Vec::new();
-    for line in readme.lines() {
+    for line in text.lines() {
         if line.starts_with("```") {
             in_console = line == "```console";
         } else if let (true, Some(command)) = (in_console, line.strip_prefix("$ ")) {
@@ -18,15 +28,27 @@ fn commands() -> Vec<String> {
     commands
 }
 
+/// The commands of README.md, and then of the pages of the guide in the order of its index.
+fn commands() -> Vec<String> {
+    let guide = root().join("docs/guide");
+    let index = fs::read_to_string(guide.join("README.md")).expect("the guide has an index");
+    let lines = index.lines().filter_map(|line| line.strip_prefix("* ["));
+    let pages = lines.filter_map(|line| line.split(']').next()).map(|name| guide.join(name));
+    [root().join("README.md")]
+        .into_iter()
+        .chain(pages)
+        .flat_map(|page| commands_of(&page))
+        .collect()
+}
+
 #[test]
-fn every_command_of_the_readme_succeeds() {
+fn every_command_of_the_readme_and_the_guide_succeeds() {
     let commands = commands();
-    assert!(commands.len() >= 10, "the README has a tour: {commands:?}");
+    assert!(commands.len() >= 20, "they have commands: {commands:?}");
     let folder = tempfile::tempdir().expect("a folder of the test's own");
     // Some commands name a file of the checkout.
     for name in ["docs", "data"] {
-        let there = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-        std::os::unix::fs::symlink(there, folder.path().join(name)).expect("a link");
+        std::os::unix::fs::symlink(root().join(name), folder.path().join(name)).expect("a link");
     }
     let path = std::env::var("PATH").expect("a path");
     let path = format!("{}:{path}", kilocore_shipped::folder().display());

@@ -1,5 +1,5 @@
 //! Forecasts the profiles kept in `data/profiles` and prints the comparison with the published
-//! measurements: setting C of `docs/fidelity.md` alone, without the hours of the others.
+//! measurements: setting C of `docs/evidence/fidelity.md` alone, without the hours of the others.
 //!
 //! `setting_c PAGE GAINS` puts it into that section of the page instead, and how far gains were off
 //! into the file that the advice takes it from.

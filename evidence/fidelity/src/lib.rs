@@ -9,10 +9,17 @@
 //! 4. [`score`] compares: relative errors, the point of collapse, what the choice of a lock costs,
 //!    and whether the band holds the measurement. [`summary`] takes scores together.
 //! 5. [`profiles`] forecasts the same programs from profiles measured here, and compares.
-//! 6. [`page`] writes `docs/fidelity.md` and its plots; [`terminal`] prints the same figures
+//! 6. [`page`] writes `docs/evidence/fidelity.md` and its plots; [`terminal`] prints the same figures
 //!    tersely; [`dump`] gives out every point.
 //!
 //! Nothing here depends on time or on the host: the same forecaster gives the same bytes.
+//!
+//! # When forecasts change
+//! `make fidelity` compares forecasts with published measurements and writes `docs/evidence/fidelity.md` and its
+//! plots. Commit them with the change that moved them. While you work on the change,
+//! `target/release/kilocore-fidelity --machine I48 --program vips --setting A` shows a part in the
+//! terminal. `--json FILE` keeps every point of a run, and `--before FILE` shows the errors of a run
+//! that was kept beside the new ones. Explanations go into `docs/evidence/fidelity-notes.toml`.
 
 pub mod bars;
 pub mod baseline;

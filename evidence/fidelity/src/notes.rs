@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_notes_of_this_project_are_about_bars_and_programs_that_there_are() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let notes = Notes::read(&root.join("docs/fidelity-notes.toml")).unwrap();
+        let notes = Notes::read(&root.join("docs/evidence/fidelity-notes.toml")).unwrap();
         assert!(notes.on_bar("C-verdict").is_some());
         let read = |machine| DataSet::read(&root.join("data/litl"), machine).unwrap();
         assert_eq!(notes.check(&crate::data::MACHINES.map(read)), Ok(()));

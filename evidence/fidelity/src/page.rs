@@ -1,4 +1,4 @@
-//! The page `docs/fidelity.md`.
+//! The page `docs/evidence/fidelity.md`.
 
 use std::path::Path;
 

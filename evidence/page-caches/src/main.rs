@@ -4,7 +4,7 @@
 //! * **Inserts**: threads put in pages that are not, one after the other, and others have to go.
 //! * **Writes**: each thread writes a file through the cache, on tmpfs and on the disk of the current folder.
 //!
-//! Printed are tables for `docs/buffer-pool.md`: medians over rounds with their quartiles, and medians of the
+//! Printed are tables for `docs/guide/buffer-pool.md`: medians over rounds with their quartiles, and medians of the
 //! ratios to the pool within a round.
 
 mod caches;

@@ -4,7 +4,7 @@
 //! lock come first, is it named by its place, are its acquisitions and holds right, and do the
 //! printed intervals hold the truth? Real programs do not tell the truth. They run under the preload
 //! recorder and are watched, in turn, and what the two say is compared. `make watched` does both, and
-//! writes docs/watching.md.
+//! writes docs/evidence/watching.md.
 
 mod beside;
 mod expected;

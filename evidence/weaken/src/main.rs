@@ -8,7 +8,7 @@
 //!
 //! If no check catches a weaker ordering, there are two ways: the source is changed to the weaker
 //! ordering, or a comment beside the code argues for the stronger one. Such a comment begins with
-//! `Argued:`. The report says which orderings have one (`docs/orderings`).
+//! `Argued:`. The report says which orderings have one (`docs/evidence/orderings`).
 //!
 //! ```text
 //! kilocore-weaken [--only PART-OF-A-FILE'S-NAME] [--longest SECONDS] [--report FILE]

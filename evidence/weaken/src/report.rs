@@ -1,4 +1,4 @@
-//! Writes the report: `docs/orderings`.
+//! Writes the report: `docs/evidence/orderings`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

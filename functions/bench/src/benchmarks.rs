@@ -1,7 +1,17 @@
 //! The benchmarks, each in a file of its own, and their registry.
 //!
-//! To add a benchmark, write its file, with [`getppid`] as a pattern, and add a line to the
-//! registry below. The line has the name of the file and the types in it that are a [`Benchmark`].
+//! # How to add a benchmark
+//! 1. Write `benchmarks/example.rs`. Take `getppid.rs` as the pattern, or
+//!    `open.rs` if tasks share files. The file has a unit struct, an `INFO` constant, `impl Benchmark`,
+//!    and a task whose `run` carries out a batch. Check every call that can fail, and return the first
+//!    failure as a `Refusal`. What tasks share comes from `prepare`, by way of `Place`, so that it goes
+//!    away whatever happens. Never make anything with a name yourself.
+//! 2. Add a line to the registry below: `example => Example;`. It has the name of the file and the
+//!    types in it that are a [`Benchmark`].
+//! 3. That is all. `kilocore bench list` lists it, `bench all` runs it, and `cargo test -p kilocore
+//!    --test bench` runs it as both kinds of task. Format the file with `rustfmt --edition 2024`,
+//!    because `cargo fmt` does not see into the registry; `make lint` checks the format. A row in
+//!    `docs/guide/bench.md` says what the benchmark may wait for.
 
 use kilocore_machine::names::UnknownName;
 

@@ -25,6 +25,23 @@
 //! the first of them begins to count, and none stops running before the last has finished counting.
 //! A task reads the clock and looks for orders only after each batch of operations, which takes
 //! about half a millisecond.
+//!
+//! # Decisions
+//! * **Each task is a newly executed program**, selected by a hidden word of the command line, and
+//!   not a fork of the program that measures. Tasks are therefore small and have one thread, and
+//!   nothing of the runner's memory is copied on write while they are measured. What they share
+//!   reaches them as open descriptors and as numbers on their command line. Orders and counts go
+//!   through a page of shared memory (`control.rs`).
+//! * **There is one indirect call for a batch**, not one for each operation. A benchmark's loop is
+//!   its own, and a batch has as many operations as half a millisecond takes.
+//! * **A keeper owns what has a name.** The keeper is a process in a session of its own, so it
+//!   survives when its process group is killed. It holds one end of a pipe; the runner and all
+//!   workers hold the other end. When that end closes, the keeper removes everything. This does not
+//!   happen before the last worker is gone, because a living worker could still make files. What
+//!   needs no name has none.
+//! * **Nothing is assumed of distributions.** Intervals come from the sign test and comparisons
+//!   from ranks. No test within two runs can see what differs between them for other reasons. So
+//!   small changes do not count, and unsteady samples are marked.
 
 mod assignment;
 mod benchmark;

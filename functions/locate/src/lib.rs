@@ -17,6 +17,17 @@
 //! - Where the wall clock and the cores are known, so is the time in which the program did not use
 //!   them, and busy and idle loss together explain the speedup.
 //! - A loss in the code of locks is summed up apart ([`LockLoss`]).
+//!
+//! # Decisions
+//! * **There are charged losses beside exclusive and inclusive ones.** The paper charges a loss to
+//!   the function on which the sample fell. But users can change only the program's own code. So
+//!   each sample is also charged to the innermost function of the program on its stack, and the
+//!   list of these functions comes first.
+//! * **Noise has two parts** (`noise.rs`). One part is sampling, which is known from the counts.
+//!   The other part is the difference between runs. Repeated runs show that difference; as they are
+//!   few, their figure is moderated by what is assumed of any machine. A mark of significance takes
+//!   the number of functions into account. Two single profiles of the same program never look
+//!   significant just because one was recorded on a busier day.
 
 mod amounts;
 mod checks;

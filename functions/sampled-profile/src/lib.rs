@@ -3,6 +3,15 @@
 //! A profile is a tree of calling contexts ([`Contexts`]) over a table of functions
 //! ([`Functions`]), with what is known about how it came to be ([`Facts`]). Its size is bounded by
 //! the distinct stacks in it, not by the samples, so that files of any length can be read.
+//!
+//! # Decisions
+//! * **perf.data is made sane before it is parsed.** The parser crate trusts the sizes in a file.
+//!   The records are therefore cut, bounded and expanded here, and only then handed to it
+//!   (`stream.rs`).
+//! * **Inlined functions of perf.data do not become frames.** Their names are known only if there
+//!   is debugging information, and both sides must have the same names.
+//! * **Names are looked up once, by place**: an address in a file. Memory use grows with the number
+//!   of distinct places. A file whose build id is not the recorded one is not asked for names.
 
 mod clock;
 mod context;

@@ -12,6 +12,17 @@
 //! The folder lies in memory if possible, because a mapped file on a disk would be written back
 //! again and again. If Kilocore is killed, the folder stays there. Whoever has a folder holds a lock
 //! on it, so the next one that is made finds those that nobody holds, and removes them.
+//!
+//! # Decisions
+//! * **A recording belongs to its process and to whoever measures** (`folder.rs`,
+//!   `broker.rs`). Root may measure a service that becomes another user before its
+//!   first lock, forks, executes, and closes the descriptors that it does not know. (At first,
+//!   every user could add files to root's folder, and files could be written by everybody: another
+//!   user found one by its name and made the root program write where he liked.) Now nobody else
+//!   can write in the folder, list it or find it, and a process that may make no file there gets
+//!   one through a socket, at which the kernel says who asks. Making files in advance would need to
+//!   know how many processes there will be; making one whenever rights are about to be dropped
+//!   would miss programs that drop them by system calls of their own, such as those in Go.
 
 mod broker;
 mod folder;

@@ -1,10 +1,12 @@
 //! Which frames have pages that the store does not have yet: a bit for each, so that it takes little time
 //! to find them.
 //!
-//! A frame's bit is set *after* its word says that it is dirty, and before its exclusive latch is given
-//! back. Who has written the page looks at the word once more, and clears the bit only if no frame was inserted
-//! since before that look: insertions are counted in the same word as the bits. So no dirty page is without its bit
-//! once its latch is given back, not even for a moment, in which a sync could overlook it.
+//! A frame's bit is set *after* its word says that it is dirty, and before its exclusive latch is
+//! given back. Who has written the page looks at the word once more, and clears the bit only if no
+//! frame was inserted since before that look: insertions are counted in the same word as the bits.
+//! So no dirty page is without its bit once its latch is given back, not even for a moment, in
+//! which a sync could overlook it. To take the bit out first, and to put it back if the page had
+//! changed, left a moment in which a sync found no bit.
 //!
 //! A sync makes durable what other threads have written, so it has to come after their writing. It does in each of
 //! three cases: it finds no bit, and whoever took that away did so after the writing; it finds that the page is being

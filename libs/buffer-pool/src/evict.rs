@@ -6,9 +6,11 @@
 //! * A page leaves the table under its chain's lock, in one step with the proof that nobody has pinned it.
 //! * A dirty page is written first. While the store fails, a thread tries a few pages and then only looks
 //!   for clean ones. It waits for no latch: who has that may wait for a frame.
-//! * **A thread that finds no room marks all frames as wanted**, and sleeps if each of them is in use at that
-//!   moment. Whoever takes the last pin from a frame, or ends what the pool itself did with it, sees the mark in
-//!   the same atomic step, and wakes it.
+//! * **A thread that finds no room marks all frames as wanted**, and sleeps if each of them is in
+//!   use at that moment. Whoever takes the last pin from a frame, or ends what the pool itself did
+//!   with it, sees the mark in the same atomic step, and wakes it. A counter of waiters in the
+//!   mark's place would need both sides to be sequentially consistent, and a read of it in each
+//!   unpin.
 
 use kilocore_lru::{Class, Fate, FrameId, PageLists};
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};

@@ -55,6 +55,21 @@
 //! what the lists need for locks and batches. All is allocated when the pool is made; reading a page from the store
 //! allocates nothing, and writing one allocates a copy of it. The memory of pages comes from the system when they
 //! are first used.
+//!
+//! # Decisions
+//! * *One word for each frame* (`word.rs`) has its state and counts pins, shared latches and hits.
+//!   A count of hits in a word for each core cost a tenth of the hit path, and more with two
+//!   threads.
+//! * *It remembers pages that left* (`Policy::RESISTANT`). Without that, a working set of more than
+//!   half of the frames that follows another one never gets its place
+//!   (`docs/evidence/lru-hit-ratios.md`).
+//! * *After a failed sync, none succeeds* any more: in Linux, a second `fsync` succeeds without
+//!   having written what the first could not.
+//! * *The disk of the tests has Linux's page cache over it* (`faulty_disk.rs`): what a failed
+//!   `fsync` could not write is shown, and taken for clean. A random search over it checks what is
+//!   promised (`tests/lives.rs`).
+//! * *The example writes its root once more before it builds on it.* A sync alone writes nothing
+//!   that the system takes for clean.
 #![warn(missing_docs)]
 
 mod access;

@@ -9,9 +9,12 @@
 //! | `DISCARDED` | without a page, and on a list all the same, from which reclaim will take it |
 //! | none of these | in the hands of one thread, which evicted its page or took it from a stack |
 //!
-//! A frame that has a page may also be in use by the pool itself, which writes the page (`WRITING`) or is about to
-//! discard it (`DISCARDING`). One thread at a time has that bit, and as long as it is there, nobody else takes the
-//! page away. It is no pin, so that all pins are those of guards, or of threads that look for a page.
+//! A frame that has a page may also be in use by the pool itself, which writes the page (`WRITING`)
+//! or is about to discard it (`DISCARDING`). One thread at a time has that bit, and as long as it
+//! is there, nobody else takes the page away. It is no pin, so that all pins are those of guards,
+//! or of threads that look for a page. With pins in the mark's place, a pool that wrote back
+//! refused pages as `AllPinned` though nobody had a guard. Who asks for a frame sleeps until the
+//! mark goes, as it goes by itself.
 //!
 //! Pins, shared latches and hits are counted in the same word, so that a hit is one atomic addition and its
 //! end another. A thread pins a frame *before* it knows what that holds, and takes the pin back if it is

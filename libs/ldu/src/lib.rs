@@ -65,7 +65,7 @@
 //!   [`Adaptive`] logs updates only where logging is faster;
 //! * where nobody contends: with one thread, an update that no opposite update cancels takes 1.2 to
 //!   1.9 times as long as under a mutex, and up to 2.6 times as long with per-core queues (measured,
-//!   `docs/ldu.md`);
+//!   `docs/evidence/ldu.md`);
 //! * for stacks, queues, and other structures in which the order of insertions of different objects
 //!   matters;
 //! * where callers must know whether a key was there already: an insertion does not look at the
@@ -117,6 +117,42 @@
 //! An update waits only if the log has four times as many nodes as [`Limits::nodes`] allows. A read
 //! waits for the lock, and for updates that are between the two steps of a push. So do not update a
 //! root inside [`Ldu::read`] of the same root: the update may wait for that read.
+//!
+//! # Where it departs from the paper
+//! * *Each object has one node and one word*, instead of two nodes, two marks and a word of bits.
+//!   An update of a queued object is one compare-and-swap, where the paper needs two or three
+//!   read-modify-writes. Applying ends with a compare-and-swap that fails if anything has changed,
+//!   so there is no second look that could be forgotten. A node that is let go of may be freed at
+//!   once, without epochs (`node.rs`).
+//! * *Pushes exchange the head* instead of comparing and swapping it. The reason is a simulation of
+//!   120 cores at the queues of an earlier model of AIM7. There, comparing and swapping left 1,900
+//!   jobs a second of 19,800, because nearly every attempt fails and each failure is a transfer
+//!   (`global.rs`).
+//! * *Synchronizations are numbered*, and updates note the number. Without the number a reader can
+//!   see an update and miss an earlier one that had returned before the later one was called
+//!   (`log.rs`). In `tests/pitfalls.rs` the paper's algorithm does exactly this.
+//! * *A slot conflict moves nodes* to the own list of their root. The paper applies them under that
+//!   root's lock, but then the root has to be alive, and its lock must not be one that the caller
+//!   holds (`per_core.rs`). Slots have locks, because user space cannot forbid preemption. Slots
+//!   are dealt to roots in turn, because then they do not collide.
+//! * *Readers share.* If many readers find a log, one of them applies it for all. The paper leaves
+//!   this, and the next point, to the future.
+//! * *Adaptive* logs only where logging is faster, and finds that out by trying. Each root tries
+//!   the other way now and then, for some hundred operations; the more the worse way wastes, the
+//!   less often the root tries it. A root judges by how long its own operations take. It knows
+//!   nothing of the other roots, and another root may be what limits the program. A verdict against
+//!   a log therefore has to fall twice (`adaptive.rs`).
+//! * *Locks come from `kilocore-locks`.* A root has a read-write lock, and writing a second one
+//!   would be worse. All other libraries use `kilocore-platform` alone, or each other.
+//!
+//! # How to change the log
+//! If you change the log itself (`node.rs`, `log.rs`, `global.rs`, `per_core.rs`), you find the argument
+//! for each ordering beside the ordering. Four checkers stand behind these arguments: `tests/loom.rs`,
+//! `tests/shuttle.rs`, `tests/weakened.rs` (the shipped source with half of its orderings) and
+//! `tests/pitfalls.rs` (the paper's algorithm with one planted error each). `make weaken` also takes
+//! the log's orderings one at a time. Model checks run on `Altered<Loom, Thorough>`. Plain loom
+//! overlooks one kind of conflict: one thread's compare-and-swap conflicts with another thread's load,
+//! and the first thread itself loads the word in between.
 #![no_std]
 #![warn(missing_docs)]
 

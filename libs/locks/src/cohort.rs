@@ -5,7 +5,8 @@
 //! release keeps the global lock in the node and releases only the local lock. So the lock and the
 //! data that it protects stay in one node for a while, and the handover is local. After a fixed
 //! number of such passes, the global lock is released so that other nodes get a turn (Dice, Marathe
-//! and Shavit, 'Lock cohorting: a general technique for designing NUMA locks', PPoPP 2012).
+//! and Shavit, 'Lock cohorting: a general technique for designing NUMA locks', PPoPP 2012). Here it
+//! is a hundred unless set otherwise, with which others measured cohort locks.
 //!
 //! The parts must fulfil two requirements: any thread can release the global lock, and the local
 //! lock can tell whether a thread waits for it.

@@ -4,8 +4,8 @@
 //! begins with what the lock is, where it comes from, and where it departs from its source. The
 //! locks implement [`RawLock`] or, if they distinguish readers from writers, [`RawRwLock`].
 //! [`LockId`] is the registry of the former, and [`RwLockId`] that of the latter. The command line,
-//! the benchmarks, the model checks, the simulator and `kilocore run` use them. `CONTRIBUTING.md` says
-//! how to add a lock.
+//! the benchmarks, the model checks, the simulator and `kilocore run` use them. `registry.rs` says how
+//! to add a lock.
 //!
 //! A lock needs more to live inside a program that knows nothing of it. That is here too, so that
 //! it is checked in the same way as the locks. [`Moderated`] makes any lock fit for forks,

@@ -26,6 +26,13 @@
 //! acquired, shows this. Threads of the child do not touch such a lock; they wait in the room. So
 //! nobody else uses the lock when its holder releases it, for which the holder first
 //! [forgets](crate::RawLock::forget_waiters) the waiters.
+//!
+//! # Why programs get no lock as published
+//! `kilocore run` could put the published algorithm itself under a program. That has two faults.
+//! Handing over in order to threads that had lost their cores was up to a hundred times slower than
+//! glibc. And no queue lets a waiter leave that is cancelled or whose time is up. Guarding against
+//! lost wake-ups costs a release only one load, because sleepers pay for the fences of both sides
+//! (`membarrier`). The library and the simulator have the pure forms.
 
 use core::fmt;
 use core::marker::PhantomData;

@@ -1,4 +1,55 @@
 //! What is known about each lock, and the macro that turns a list of lines into the registry.
+//!
+//! # How to add a lock
+//! Say the lock is called *example*.
+//!
+//! 1. Write `example.rs` beside this file. It opens with what the lock is, where it comes from and where
+//!    it departs from its source. Take `ticket.rs` as the pattern: a struct generic over `P: Platform`,
+//!    an `INFO` constant, and `unsafe impl RawLock<P>` with a `SAFETY` comment that argues. The
+//!    documentation of `RawLock` says what you promise. The lock takes at most 16 bytes, and all zeros
+//!    is a free lock. Any thread may release it. A release touches nothing after the store that lets
+//!    the next holder in. A lock that needs more memory is the `Body` of an `Inflatable`, which keeps
+//!    the first two promises for it; take `partitioned.rs` as the
+//!    pattern. The field `waiting` of `INFO` tells forecasts which locks do alike.
+//!
+//!    ```text
+//!    pub struct Example<P: Platform> {
+//!        word: P::U32,
+//!    }
+//!
+//!    pub(crate) const INFO: LockInfo = LockInfo {
+//!        name: "example",
+//!        title: "…",
+//!        source: "…",
+//!        best_at: "…",
+//!        worst_at: "…",
+//!        waiting: Waiting::SpinUnordered,
+//!        aliases: &[],
+//!    };
+//!    ```
+//!
+//! 2. Add a line to the list `locks!` in `lib.rs`: the name of the file, the lock, and
+//!    whatever else of the file is public.
+//!
+//!    ```text
+//!    example => Example;
+//!    ```
+//!
+//! 3. That is all. `cargo test -p kilocore-locks` now model-checks the lock, and `cargo bench -p
+//!    kilocore-locks` compares it with the others. `kilocore simulate lock --lock example …` simulates
+//!    it, `kilocore locks` lists it, and `kilocore run --lock example -- …` puts it under programs.
+//!    Format the file with `rustfmt --edition 2024`, as `cargo fmt` does not see into the list.
+//!    Wait with `P::wait_until` or `P::park`, and never with a loop of your own around a load: these
+//!    two calls make waiting cheap to simulate.
+//!
+//! 4. Show that the check can fail. In `tests/planted.rs`, take the call that your lock
+//!    depends on most, and let it lose its effect or tear it in two. If an error takes more than one
+//!    call, write a broken twin of the lock (`broken*.rs`).
+//!
+//! 5. `make weaken` weakens each of your orderings in turn. If no check notices that an ordering was
+//!    weakened, there are two ways out. Either make the ordering weaker in the source, or put a comment
+//!    right above the call. The comment begins with `Argued:` and says what would go wrong and why loom
+//!    does not see it. Commit `docs/evidence/orderings`.
 
 use kilocore_platform::Platform;
 

@@ -16,9 +16,11 @@
 //! * **Prediction.** One atomic addition takes a ticket and reads which ticket is being served. The
 //!   number of waiters ahead is the difference of the two, less one for the holder. No counter has
 //!   to be maintained for it.
-//! * **Resting.** Each waiter has a gate of its own, which is a slot of the machine's
-//!   [wait array](Platform::wait_array), chosen by lock and ticket. If the processor can rest on a
-//!   cache line, the waiter rests on that of its slot. Otherwise it spins for a while and then parks.
+//! * **Resting.** Each waiter has a gate of its own, which is a slot of the machine's [wait
+//!   array](Platform::wait_array), chosen by lock and ticket. If the processor can rest on a cache
+//!   line, the waiter rests on that of its slot. Otherwise it spins for a while and then parks.
+//!   Such an array of slots is that of TWA (Dice and Kogan, 'TWA: ticket locks augmented with a
+//!   waiting array', Euro-Par 2019).
 //! * **Light wake-up.** A release does not wake the waiter that enters. It opens the gate of the
 //!   waiter that has now come within the threshold. The wake-up of that waiter overlaps with a
 //!   critical section, and no handover waits for it.

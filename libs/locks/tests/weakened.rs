@@ -1,6 +1,6 @@
 //! The shipped source of every lock on a machine that drops one half of every ordering, and with
 //! single orderings weakened: loom must catch each of them, or the checks in `loom.rs` would prove
-//! nothing about orderings. `make weaken` tries every ordering by itself (`docs/orderings`).
+//! nothing about orderings. `make weaken` tries every ordering by itself (`docs/evidence/orderings`).
 
 use crate::common;
 

@@ -7,8 +7,10 @@
 //! comes to. So the frames that wait on a core stay few, and the bound on reclaim's order holds for folios
 //! as it does for pages (see [`Striped`](crate::Striped)).
 //!
-//! Folios that are small but large for Linux then need the lock more often than single pages do. They may
-//! wait, too ([`letting_wait`](crate::Ordered::letting_wait)), which is not in the paper.
+//! Folios that are small but large for Linux then need the lock more often than single pages do.
+//! They may wait, too ([`letting_wait`](crate::Ordered::letting_wait)), which is not in the paper.
+//! To mark all 512 frames of a folio would cost what the folio saves. Without `letting_wait`,
+//! folios of two pages make one lock slower than single pages do (`docs/evidence/lru.md`).
 //!
 //! The lists keep nothing of a folio's other frames. Whoever has frames that do not overlap sees to that.
 

@@ -60,6 +60,28 @@
 //! Sixteen bytes for each frame, 128 bytes for each lock, and for each core 128 bytes and 16 for each
 //! frame of a batch. To compare tails takes 20 bytes for each stripe, and to remember pages 12 for each
 //! frame. All is allocated when the lists are made, and nothing after that.
+//!
+//! # Where it departs from the paper
+//! The lists are FinerLRU's, with what its paper leaves open decided thus:
+//!
+//! * *One source for the lists of Linux, the first FinerLRU and the improved one.* They differ in
+//!   how many locks there are and in what each is over (`stripes.rs`); all else is the same code.
+//! * *A bit of the frame's word is the right to unlink it* (`state.rs`), as in Linux. The paper's
+//!   first version takes the locks of two lists for a move. Here they are acquired in the order of
+//!   their numbers, also where one of them is still held from the frame before (`held.rs`). A plant
+//!   that leaves this out ends in a deadlock that loom finds.
+//! * *Reclaim takes from the stripe whose tail is the oldest*, or from each in turn (`options.rs`,
+//!   `reclaim.rs`). A stamp for each batch is enough to compare tails (`stamp.rs`). `Striped`
+//!   states how far that is from the order of one list, and argues for it. The balance of active
+//!   and inactive pages is that of all stripes together.
+//! * *Pages that come back soon are active at once*, as an option. What is remembered of a page is
+//!   a word in a table of fixed size (`ghosts.rs`), which is also the ghost queue of S3-FIFO.
+//! * *Rivals share all but the order* (`order.rs`, `ordered.rs`, `linking.rs`): S3-FIFO, a
+//!   multi-generation LRU, and striped lists whose uses only count. So they are compared by what
+//!   they decide, and their checks are the same. docs/evidence/lru-hit-ratios.md shows what each is
+//!   good at.
+//! * *A sorted batch* takes each lock once. It is an option, as a sequential write does not need
+//!   it. In the simulation it pays with few stripes, and not with 256 (`docs/evidence/lru.md`).
 #![no_std]
 #![warn(missing_docs)]
 

@@ -1,4 +1,16 @@
 //! What differs between lists that keep their pages in different orders.
+//!
+//! # How to add an order of pages
+//! A rival of the striped lists is a file beside this one that implements `Order` and `Reclaiming`
+//! (`order.rs`, `reclaiming.rs`); take `s3_fifo.rs` as the pattern. Linking, batches and what is remembered
+//! of pages are there already. Three lines make it known:
+//!
+//! * One line `suite!` in `tests/loom/rivals.rs` puts it through the model checks of all orders. A
+//!   test in `tests/shuttle.rs` does the same with three threads.
+//! * One line in `tests/rivals.rs` tests that it loses no page. A model of plain vectors belongs
+//!   there, too, if the order is exact enough for one.
+//! * One line in `evidence/comparisons/src/hit_ratios/contender.rs` measures it. `make hit-ratios` writes the tables of
+//!   `docs/evidence/lru-hit-ratios.md`; the text around them is written by hand.
 
 use kilocore_platform::Platform;
 

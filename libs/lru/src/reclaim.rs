@@ -1,9 +1,10 @@
 //! Reclaim from striped lists: which pages to do without.
 //!
-//! As in Linux, the oldest inactive pages are looked at, and active pages become inactive, the oldest
-//! first, while there are too few inactive ones. Few frames of a stripe are looked at before the next
-//! stripe is chosen: the next one in turn, or the one whose tail is the oldest. If no inactive page can go,
-//! active ones are looked at, too.
+//! As in Linux, the oldest inactive pages are looked at, and active pages become inactive, the
+//! oldest first, while there are too few inactive ones. Few frames of a stripe are looked at before
+//! the next stripe is chosen: the next one in turn, or the one whose tail is the oldest. If no
+//! inactive page can go, active ones are looked at, too. Without that, a buffer pool whose inactive
+//! pages were all pinned had no room, though active ones could go.
 //!
 //! Where uses only count ([`Promotion::AtReclaim`]), reclaim first looks at the counts. An inactive page
 //! that was used again becomes an active one. An active page that was used since it was last looked at

@@ -83,8 +83,18 @@
 //!
 //! # What it costs
 //! 128 bytes for each core that the machine may have, and a page at least for each copy if there are several nodes.
-//! A read takes about half as long as under a read-write lock, and an update twice as long; `docs/replicated.md` has
+//! A read takes about half as long as under a read-write lock, and an update twice as long; `docs/evidence/replicated.md` has
 //! times.
+//!
+//! # Decisions
+//! * *A reader guesses, and then announces both sides* (`seat.rs`). The guess makes a read one
+//!   exchange, and that a wrong guess is followed by both makes it wait-free. To announce both at
+//!   once would be wait-free, too, but a stream of readers could keep a writer waiting.
+//! * *A word for the reader that is alone on its core, and another that counts.* The first is left
+//!   by a plain store. A count alone needs two atomic operations for each read, as a lock does.
+//! * *One word says which sides are shown*, which makes updates linearizable. The price is a second
+//!   look at all readers in each update. A machine with one node has two copies, and one look.
+//! * *A change that panics leaves its side hidden* (`update.rs`). Nothing is poisoned.
 #![no_std]
 #![warn(missing_docs)]
 

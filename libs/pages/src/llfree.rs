@@ -21,7 +21,8 @@
 //! * A run of a whole child has no flag. Whoever gets all units of a child owns its bits and sets them. A
 //!   run can therefore be put back in pieces.
 //! * Nothing is reserved by who puts back: the tiers above put back by the batch already.
-//! * Nothing is persistent.
+//! * Nothing is persistent. The authors' crate is not used, since it does not run on a simulated
+//!   machine.
 
 mod bits;
 mod counters;

@@ -1,4 +1,12 @@
 //! All policies by name, for those who compare them.
+//!
+//! # How to add a policy for free pages
+//! If it only sizes the lists of cores differently, it is a `Rule` (`rule.rs`): a file such as
+//! `linux_4_18.rs`. If it puts free pages in another place below them, it is a `Level`, such as `shared.rs`; if it
+//! finds free frames in another way, a `FreeFrames`, such as `llfree.rs`. Then it gets a name here. With
+//! that it is simulated (`kilocore simulate pages`) and replayed here (`kilocore pages replay`). Add it to
+//! `tests`: `model.rs` compares it with a plain set, `shuttle.rs` runs three threads on it, and what
+//! is atomic in it needs tests under loom, which `make weaken` weakens.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};

@@ -1,9 +1,10 @@
 //! A lock that nobody waits for.
 //!
 //! Every list of the pool is behind one. Who finds a list held takes another one, or goes a tier
-//! further down. So a thread that lost its core while it holds a list keeps nobody waiting, a signal
-//! handler may allocate, and in the child of a `fork` a list that another thread held at that moment is
-//! lost for good but does no harm.
+//! further down. So a thread that lost its core while it holds a list keeps nobody waiting, a
+//! signal handler may allocate, and in the child of a `fork` a list that another thread held at
+//! that moment is lost for good but does no harm. Only the buddy system has a lock that is waited
+//! for, as in kernels.
 
 use kilocore_platform::{Atomic, Ordering, Platform};
 

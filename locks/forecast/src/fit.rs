@@ -17,6 +17,40 @@
 //!
 //! An [`Outlook`] shows the universal scalability law ([`kilocore_figures::usl`]) beside it, fitted to
 //! the same points, for comparison.
+//!
+//! # Decisions
+//! * **A program is a mixture of phases**: one in which threads contend for locks, one that runs in
+//!   parallel, and one that no lock mends (serial code, memory, the kernel). In a mixture the times
+//!   of the phases add up, so a few hundred simulated lock phases make some ten thousand mixtures.
+//!   `catalogue.rs` lists the phases: sections under one or several locks, and crowds of more
+//!   threads than cores. The program's own barriers belong to what no lock mends. All threads
+//!   arrive at them one after another, so a barrier's time grows with the cores. Barriers whose
+//!   arrivals poll the program's locks can be simulated (`predict::BarrierRounds`), but they are
+//!   not among the phases, because some take minutes.
+//! * **The model is wrong, and says by how much** (`discrepancy.rs`). What a mixture leaves
+//!   unexplained is a Gaussian process over the logarithm of cores. One part of it is common to all
+//!   locks, one is common to locks whose waiters wait alike, and one belongs to each lock alone.
+//!   The size of the process is weighed together with the mixtures, so badly explained measurements
+//!   lead to wide bands. The process also corrects the forecast: a lock that was measured lower
+//!   than simulated is forecast lower on more cores too. Its few constants are the same for all
+//!   programs, locks and machines.
+//! * **Related locks do alike** (`kin.rs`). The simulation errs more on either of two queue locks
+//!   than programs differ between the two. So each workload holds two opinions of a lock that was
+//!   not measured: that it does as simulated, and that it does as its measured relative. The worse
+//!   the workload explains the measurements, the more the second opinion weighs.
+//! * **All workloads that explain the measurements take part.** The weight of a mixture is its
+//!   likelihood under that process times a prior that knows nothing of the program. The forecast is
+//!   the geometric mean of the mixtures, and the band has the quantiles of all of them together.
+//!   With few points the prior matters, and the band shows it.
+//! * **What was simulated is kept** in an `Atlas`, which fits of many programs share.
+//!
+//! Some figures of a machine are not published. [`Fit::log_evidence`] can estimate them: summed
+//! over many programs, it says how likely all their measurements are on a machine that is described
+//! in one way or another, whatever the programs do. The deeper idle state of `xeon-e7-4830v3-4s`
+//! was estimated in this way; the machine files say what else it was checked against.
+//!
+//! Locks are simulated here as libraries other than Kilocore's have them, with waiters that never
+//! offer their core to others, because those locks are what people have measured.
 
 mod advice;
 mod atlas;

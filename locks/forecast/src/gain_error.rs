@@ -1,6 +1,6 @@
 //! How far forecast gains have been from measured ones.
 //!
-//! A recommendation rests on how one lock compares with another. Setting C of `docs/fidelity.md`
+//! A recommendation rests on how one lock compares with another. Setting C of `docs/evidence/fidelity.md`
 //! says how well that comparison is forecast: real programs were profiled on a small machine and
 //! forecast for two large ones, on which others measured the same programs under many locks. The
 //! errors lie in `data/gain-errors.csv`, which `kilocore-fidelity` writes together with that page.
@@ -90,7 +90,7 @@ impl GainError {
     pub fn file(all: &Self, by_lock: &[(&str, Self)]) -> String {
         let mut text = String::from(
             "# Gains over glibc's mutex on all nodes, forecast from profiles against published: see\n\
-             # setting C of docs/fidelity.md. Written by `make fidelity`; do not edit.\n\
+             # setting C of docs/evidence/fidelity.md. Written by `make fidelity`; do not edit.\n\
              # median, wide: factors that half and nine tenths of the cases are off by at most.\n\
              # decided: cases with a measured gain or loss of a tenth; right: forecast on its side.\n",
         );

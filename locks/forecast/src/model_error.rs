@@ -4,7 +4,7 @@
 //! throughput is modelled as that of the forecast plus a normal error ([`deviation`]). The error
 //! grows with the distance from one core, where there is little to err on, and soon reaches its full
 //! size. [`crate::fit`] assumes an error of the same size before it has seen measurements.
-//! `docs/fidelity.md`, setting C, says how often the band holds.
+//! `docs/evidence/fidelity.md`, setting C, says how often the band holds.
 
 use crate::ForecastPoint;
 

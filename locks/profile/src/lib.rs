@@ -1,6 +1,6 @@
 //! The lock profile of a program: what `kilocore measure` writes and `kilocore predict` reads.
 //!
-//! A profile is one JSON document, [`Profile`]. `docs/profile-format.md` describes it for
+//! A profile is one JSON document, [`Profile`]. `docs/formats/profile.md` describes it for
 //! readers that are not written in Rust. It is made from the recordings that
 //! `libkilocore_measure.so` leaves behind, one for each process image ([`read_directory`]).
 

@@ -3,6 +3,11 @@
 //!
 //! The words that the program used as locks become figures of the locks of the profile where the places
 //! tell that they are the same (`places.rs`), and a list of their own where they do not.
+//!
+//! # Decisions
+//! * **The program is run natively first and under QEMU then**, so that times are its own. A word
+//!   is matched with the lock that is acquired at the same place, because places are all that two
+//!   runs have in common.
 
 mod figures;
 mod places;

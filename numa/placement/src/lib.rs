@@ -22,6 +22,20 @@
 //!   write would have gone home. So it costs a local reference and an update.
 //! * **The reference that ends a delay** is still remote.
 //! * **Nodes may have several processors**, each with counters of its own; a copy is the node's.
+//!
+//! # Decisions
+//! * *Everything that the paper leaves open is an option*, and the defaults are said beside it
+//!   (`policies/adjustable.rs`): the unit of the copy's cost, who is told, when a copy is given up,
+//!   the bounds at first, and the daemon's period in cycles.
+//! * *The hardware counts, and a policy is interrupted* (`policy.rs`). So the paper's rule, its
+//!   rivals and Linux's see the same machine, with the same costs and the same translation buffers.
+//! * *A memory takes bursts*: references of one processor to one page, one after the other. They
+//!   cost what they would one by one. Programs on simulated processors bring one at a time, QEMU
+//!   brings dozens.
+//! * *The rule as printed does not do what the paper says of it* on these programs
+//!   (`docs/evidence/numa.md`): it learns only from copies, gives none up, and counts a write as a
+//!   read. `balanced` counts cycles saved and lost, gives up what does not pay, and learns how soon
+//!   to copy and how late to give up.
 
 mod account;
 pub mod advice;

@@ -2,6 +2,63 @@
 //!
 //! Instructions that may take a lock or give it back are called about before and after (`gate.rs`). All
 //! other accesses cost one more comparison, as long as their thread holds nothing.
+//!
+//! # Decisions
+//! `kilocore_reference_recorder::trace_locks` gives the words that a program uses as locks, in any
+//! binary: static, of Go or Rust, or with locks of its own: how often each was taken and by how
+//! many threads, how often it changed hands, how many instructions it was held, and which lines of
+//! data moved with it.
+//!
+//! * **A lock is a word that a thread takes by an atomic update and gives back.** Taking it sets
+//!   bits that are not set in a free word. Giving it back clears them, by an atomic update or by a
+//!   plain store. A free word is taken to be 0 at first; which bits are a holder's is learned
+//!   whenever somebody takes a word that is 0. So locks that keep bits for waiters in a free word,
+//!   as Go's do, are seen as well.
+//! * **What is no lock.** A holder that changes its word without giving it back has struck a
+//!   counter. A word that does so often is left out. A count of references that only one thread at
+//!   a time raises and lowers still looks like a lock; so does a flag that is set and cleared by
+//!   `xchg`. Ticket locks are not seen, because another word gives them back. Neither are locks
+//!   whose free value is not 0, queue locks in which each waiter spins on a word of its own, and
+//!   read-write locks with several readers at a time.
+//! * **One thread at a time is at a lock.** The interface of QEMU 7.2 gives no values. The plugin
+//!   reads the word after the instruction, and what it was before is what it was after the last
+//!   one. So nobody may change it between the instruction and the reading: atomic updates, and
+//!   stores of threads that hold something, go through a gate (`gate.rs`). Instructions are told
+//!   apart by their bytes when they are translated. System calls pass the gate, too, so that no
+//!   word is unmapped while it is read. Nobody waits there for ever, since QEMU may have to stop
+//!   all threads; a wait that is given up loses one update.
+//! * **A line moves if another holder had it.** For each lock the plugin remembers which threads
+//!   have which line: the last writer, and those that have read it since. A holder that uses a line
+//!   which it has not, or writes one that others have, makes it move. Only what is used under the
+//!   lock counts. So a lock over *k* lines of data moves *k* lines at each handover, and its own
+//!   line besides, which is not counted. A line that is used under two locks at a time counts for
+//!   both, but the word of a lock inside another one counts for neither.
+//! * **What comes in turn is told from where values come** (`flow.rs`, `values.rs`, `chain.rs`). A
+//!   handover costs the longest chain of lines that wait for one another, and not all lines. QEMU
+//!   7.2 gives no registers, but each instruction says which registers it reads and writes. So
+//!   instructions are decoded when a block is translated (`iced-x86`), and while a thread holds
+//!   something, each register and each stored word has the line on which its value depends. Each
+//!   line of a hold has the line that its address came from, and the clock. Only when the hold is
+//!   over is it known which lines moved, and then the longest chain over these is found. A register
+//!   has one line only: that with the longest chain, as if all moved. Two would be right more
+//!   often, and a set always, but a chain that forks and joins again is rare under a lock.
+//! * **Nothing is called for registers alone.** What instructions without memory do is done at the
+//!   next one that uses memory, and costs a few operations on sets of bits. Flags that only
+//!   branches look at are left out.
+//! * **Everything is bounded:** 16,384 words, 1,024 lines of each, 64 lines of a hold and 8 holds
+//!   of a thread, 128 stored words. The figures say how much was left out. Threads are told apart
+//!   modulo 64.
+//! * **Decoded blocks stay.** Translated code refers to them, and QEMU does not say when it has
+//!   thrown that away. If it translates a block anew, what was decoded is used again.
+//! * **Callers are those of calls that were seen.** Without registers no stack can be walked, so
+//!   calls and returns are followed. They tell which function of the program took a mutex of the C
+//!   library's.
+//! * **Instructions are exact.** Each callback knows how many instructions of its block come after
+//!   it.
+//! * **It costs nothing when it is off.** The callbacks are other ones. When it is on, an access of
+//!   a thread that holds nothing costs one comparison more.
+//! * **The summary comes at the end**, when the program exits or executes another one. A program
+//!   that a signal ends tells nothing.
 
 use std::ffi::{c_uint, c_void};
 

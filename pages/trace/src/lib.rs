@@ -49,6 +49,17 @@
 //!
 //! A file may also be text ([`write_text`]): a line with the header, and then a line for each event,
 //! each a JSON object. [`Trace::read`] takes both.
+//!
+//! # Decisions
+//! * **The kernel's omissions do not break the promises.** If the kernel leaves out a release, it
+//!   shows when the page is allocated again: the recorder then puts a release right before, and
+//!   counts it. Writer and reader both check the promises, with a bit for each page.
+//! * **Pages are numbered in groups of 1,024**, in the order in which the trace mentions them. So
+//!   arrays can be indexed by page, blocks lie as they do in memory, and the lower bits of a number
+//!   are those of the physical address. The trace says nothing else of where the machine's memory
+//!   was.
+//! * **The file has columns.** Of real programs an event takes between 2.5 and 4 bytes: half of
+//!   them are the time, and half the page.
 
 mod bytes;
 mod columns;

@@ -1,7 +1,7 @@
 //! Simulates the balanced policy with its constants changed: what they were chosen with.
 //!
 //! Prints a JSON document on standard output. Each point is one program with one set of constants, beside
-//! the program's best fixed delay. `make numa` makes the table of docs/numa.md of it.
+//! the program's best fixed delay. `make numa` makes the table of docs/evidence/numa.md of it.
 //!
 //! ```text
 //! cargo run --release -p kilocore-published --example choose-balanced

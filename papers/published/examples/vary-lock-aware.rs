@@ -1,7 +1,7 @@
 //! Simulates the lock-aware policy with its constants changed, none of which is published.
 //!
 //! Prints a JSON document on standard output. Each point is one load with one set of constants on all cores,
-//! beside the load's best fixed number of cores. `make sched-simulated` makes a table of docs/sched-locks.md of
+//! beside the load's best fixed number of cores. `make sched-simulated` makes a table of docs/evidence/sched-locks.md of
 //! it.
 //!
 //! ```text

@@ -3,7 +3,7 @@
 //!
 //! Prints a JSON document on standard output. Each point is one load at one length on all cores, with its
 //! locks under fair scheduling and the spin lock under `lock-aware`. `make sched-simulated` makes a table of
-//! docs/sched-locks.md of it.
+//! docs/evidence/sched-locks.md of it.
 //!
 //! ```text
 //! cargo run --release -p kilocore-published --example vary-sections

@@ -4,6 +4,13 @@
 //! the reverse mapping of the files and anonymous areas that they share ([`kilocore_rivals::rmap`]). The
 //! experiment compares the ways to share the reverse mapping between cores, each of which is a
 //! [`SchemeId`]. All the rest is a [`Setting`], which is the same for every scheme.
+//!
+//! # When the model of the kernel changes
+//! `make ldu` simulates the figures of deferred updates anew and writes the tables of `docs/evidence/ldu.md`;
+//! the text around the tables is written by hand. What is not known of a workload is calibrated on the
+//! levels of the stock kernel (`levels.rs`) and on no other scheme. The
+//! command is `cargo run --release -p kilocore-published --example calibrate -- aim7 stock 15,30,60,120
+//! forks=3`.
 
 mod break_even;
 mod flusher;

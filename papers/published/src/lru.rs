@@ -12,6 +12,25 @@
 //! * Of what a write does besides the lists, the page allocator's lock and the memory's bandwidth
 //!   are simulated. All else takes a time of its own in each process ([`Setting::parameters`]).
 //! * The paper's figures are lost. [`Claims`] has what its text says.
+//!
+//! # Decisions
+//! * *The lock is wrapped* in one that measures its acquisitions and does the kernel's other work
+//!   under it, once for each frame (`meter.rs`). So the library has no hook for the simulation.
+//! * *Processes know where they are in their batch*, because each has a hardware thread to itself.
+//!   The wrapped lock finds out from that how many frames it is held for.
+//! * *What else limits writes is simulated*: the lock of the page allocator's zone and the memory's
+//!   bandwidth. Without work under the former, divided lists would be 4.5 times as fast as stock
+//!   with 256 threads of the Knights Landing, where 2.4 are published.
+//! * *Hits of the cache under the lock are slowed down by siblings* (`Sim::slow_down`), as
+//!   computing is. The simulator does that for computing only, as most of what it simulates
+//!   computes much more than it hits.
+//!
+//! # When the model of the kernel changes
+//! `make lru` simulates the figures anew and writes the tables of `docs/evidence/lru.md`. The one free
+//! parameter is
+//! calibrated on the stock kernel's shape (`setting.rs`), with
+//! `cargo run --release -p kilocore-published --example calibrate-lru -- knl-7210 seq-write stock 1
+//! 32,64,256 under_lock=130`.
 
 mod claims;
 mod folios;

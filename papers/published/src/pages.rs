@@ -13,7 +13,7 @@
 //! ([`Load::Trace`]), or cores that hand pages to each other, in any number ([`Pattern`]).
 //!
 //! A trace says which pages a program took and gave back, and not what it did with them in between. That is
-//! left to two parameters ([`Setting`]), and `docs/pages.md` shows how the results depend on them.
+//! left to two parameters ([`Setting`]), and `docs/evidence/pages.md` shows how the results depend on them.
 
 mod handing;
 mod meter;

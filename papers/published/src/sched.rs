@@ -7,6 +7,15 @@
 //!
 //! [`locks`] are the lock-heavy loads of the thesis on the scalability of operating systems, under four
 //! algorithms of kernel locks. [`cache`] are its mixes of programs that share caches.
+//!
+//! # Decisions
+//! * **The simulator knows no policies.** `kilocore-sim` has hooks (`Scheduler`): at each period,
+//!   and at each context switch. The driver puts policies behind them.
+//! * **Programs that take minutes are phases, not references.** `kilocore_sim::occupancy` says how long
+//!   a stretch of instructions takes beside what runs at that moment: misses insert lines, a full
+//!   cache evicts whoever uses its lines least, and misses queue for buses. Queues, slices and
+//!   migrations are the engine's own, as for all other tasks. So 16 tasks on 8 cores take 1.5
+//!   seconds of the host for ten simulated ones.
 
 pub mod cache;
 mod driver;

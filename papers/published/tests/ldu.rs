@@ -29,7 +29,7 @@ fn points(setting: &Setting, which: &[(SchemeId, u32)]) -> Vec<Point> {
 }
 
 /// By how much a simulated gain may differ from the published one, either way. Above it as below
-/// something is wrong, with the model or with the account of it in `docs/ldu.md`.
+/// something is wrong, with the model or with the account of it in `docs/evidence/ldu.md`.
 const GAIN_WITHIN: f64 = 2.0;
 
 #[test]
@@ -53,7 +53,7 @@ fn on_all_cores_a_deferred_log_gains_what_was_published_within_a_factor_of_two()
 
 #[test]
 fn the_stock_kernel_stands_at_the_levels_that_it_was_calibrated_on() {
-    // One model for all cores does not meet every level; `docs/ldu.md` says which it misses and why.
+    // One model for all cores does not meet every level; `docs/evidence/ldu.md` says which it misses and why.
     for (workload, within) in [(Workload::Aim7, 1.25), (Workload::Exim, 1.6)] {
         let setting = Setting::of(workload);
         let levels = levels(workload);

@@ -181,7 +181,7 @@ fn what_cannot_be_simulated_is_refused_before_any_work() {
     }
 }
 
-/// The sweeps of `docs/lru.md`: the shapes hold with other seeds as well.
+/// The sweeps of `docs/evidence/lru.md`: the shapes hold with other seeds as well.
 #[test]
 #[ignore = "large sweeps, for `make soak`"]
 fn the_shapes_do_not_depend_on_the_seed() {

@@ -12,6 +12,15 @@
 //! | [`FlatCombining`] | is published; one thread does those of all | takes the lock |
 //!
 //! With the feature `conformance`, this crate has the suite that all schemes pass.
+//!
+//! # How to add a rival
+//! A rival is a file of this crate that implements `Scheme`, whose documentation says what an
+//! implementation promises. Three lines make it known:
+//!
+//! * One line in `tests/common/mod.rs` puts it through the suite that all schemes
+//!   pass: alone, on threads, under shuttle and simulated.
+//! * One line in `papers/published/src/ldu/schemes.rs` gives it a name for `kilocore simulate ldu`.
+//! * One line in `benches/updates/main.rs` measures it natively.
 #![no_std]
 
 extern crate alloc;

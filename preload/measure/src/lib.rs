@@ -32,6 +32,37 @@
 //! A recording belongs to the process alone ([`folder`], [`broker`]), and still nothing that is read
 //! from it decides where the program reads or writes: a number of a block is used only if the block
 //! lies inside the recording ([`recorder`]), and what is handed out next is not kept there.
+//!
+//! # Decisions
+//! * **A call returns what glibc would return.** The recorder tries a lock first, to see whether it
+//!   would have to wait, only where nobody can notice the try. A try changes the state of a robust
+//!   mutex that is beyond help, may change priorities, and ignores deadlines. A test goes through
+//!   every kind of lock, call and state, with and without the recorder.
+//! * **Holding and thinking are counted in processor time.** A short interval counts whole. For a
+//!   long interval the thread's processor clock says how much of it was processor time. Sleep is
+//!   counted apart, and time without a core not at all, so that no thread holds a lock for longer
+//!   than the processor ran.
+//! * **Sections are sampled, and their weights bounded.** A section that was timed stands for those
+//!   that were passed over, but never for more time than the thread has run and not yet accounted
+//!   for. Unbiased weights alone would let one long section among a thousand short ones stand for
+//!   more time than there was.
+//! * **Threads have numbers, and shards have slots.** Counters of readers are kept in 32 slots. The
+//!   owner of a lock is looked up among 4,096 numbers.
+//! * **The rate of stack walks is limited.** A walk takes microseconds, so each thread makes at
+//!   most one in half a millisecond, before it asks for the lock. The walks tell how the exact
+//!   counts of a lock divide among its callers.
+//! * **A confined process is left in peace.** Before the process enters seccomp or another root,
+//!   the recorder fetches what it needs; afterwards it makes no system call. In a file beside the
+//!   recordings, or in its recording, it says what it cannot record.
+//! * **A recording grows without a descriptor and without rights** (`file.rs`). The file is as long
+//!   as it may become, and mostly a hole; `MADV_POPULATE_WRITE` fills in the next part or says that
+//!   there is no room. It does not grow once its folder is gone.
+//! * **What is read from a recording leads nowhere else.** It is memory that others might reach
+//!   after all. A number of a block is compared with the size of the recording, which is kept
+//!   elsewhere, as is what is handed out next. One comparison suffices, as a block begins only
+//!   where the largest would have room; it costs nothing that a comparison of runs shows (5 million
+//!   uncontended locks and unlocks of a mutex in a loop took 20.1 ns each, and 20.5 ns before;
+//!   lower quartiles of 25 interleaved runs).
 
 mod acquire;
 mod away;

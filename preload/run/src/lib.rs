@@ -28,7 +28,7 @@
 //! * [`heap`] is the memory. It does not come from the program's allocator, and rarely from the
 //!   system.
 //!
-//! `docs/run.md` says what the library does for a user, what it does not change, and its limits.
+//! `docs/guide/run.md` says what the library does for a user, what it does not change, and its limits.
 //!
 //! # Rules
 //! The rules of [`kilocore_preload_common`] hold: nothing unwinds into the program, except for a

@@ -19,6 +19,91 @@
 //! threads of the program choose masks themselves: then it is left as it is, and told. If a confined thread
 //! chooses exactly the mask that it was given, this is not seen. Where cgroups carry orders out, membership
 //! tells.
+//!
+//! # Decisions
+//! * **A guardian puts everything back.** Before the first order, the daemon starts a process in a
+//!   session of its own, which holds the end of a pipe, and writes a journal before each order. If
+//!   the pipe ends without a word, the guardian puts back what the journal says. If both are
+//!   killed, the next `kilocore sched` finds the journal, whose owner is gone. Only masks that are
+//!   still ours are put back.
+//! * **A journal is believed by its descriptor, its lock and its form** (`places.rs`, `orphans.rs`,
+//!   `ours.rs`), because what it says is done with the rights of whoever reads it: root's lie in
+//!   `/run/kilocore` only, nothing is opened by path after it was looked at, and what is removed
+//!   has a name of ours in a place of ours. A lock that ends with the daemon says that it lives,
+//!   also to who sees it from another PID namespace, which the header names.
+//! * **A new thread's allowance is its creator's** if its mask is one that was ordered for that
+//!   one: Linux lets threads inherit what their creator is confined to. The kernel's records tell
+//!   who that was (`births.rs`, `lineage.rs`): perf events, of each core or else of each thread at
+//!   the start, which are inherited. Where there are none, a mask that was ordered for a program
+//!   counts as inherited only while none of its threads is seen to choose masks; else it is left
+//!   and told. Programs that `sched` starts have it as the parent of their orphans.
+//! * **A cgroup's parent is the home of its threads** (`--control cpuset`). There is one child for
+//!   each set of cores below each cgroup that threads began in, so a path in the journal says where
+//!   all of them go. Membership tells who is ours, also of threads that are born there. While a
+//!   thread is in a cpuset, it cannot ask for cores outside: the kernel refuses with `EINVAL`.
+//!   Kernels before 6.2 forget what it asked for before, and there masks are set again from the
+//!   journal. If something cannot be put back, the journal stays for `--restore`. Version 2 was run
+//!   against a played kernel only.
+//! * **Spinning is seen in samples**, by what the code at the sampled address does
+//!   (`kilocore_symbols::spin_loops`). That needs neither counters of the hardware nor a library in the
+//!   program, and finds locks that a compiler has inlined. What holds a lock and what takes it at
+//!   once must not look like waiting: an exchange that follows a loop is not counted.
+//! * **Programs without contention are watched loosely** (`pace.rs`): after five windows in which
+//!   waiting is at most 1 % of the threads' time, a quarter of the samples and one look a window
+//!   are taken, until somebody waits or is confined. The price is up to a window before contention
+//!   that begins is seen.
+//! * **Who draws never holds the daemon up.** The live view (`--watch`) has a thread of its own,
+//!   and takes snapshots from a channel. If the terminal is slow, snapshots are left out.
+//! * **Counters count for threads, four in a group** (`hardware.rs`), and only for policies that
+//!   decide by them, because programs pay for them at each switch. What neighbours asked for
+//!   meanwhile is an estimate: what was counted on other cores of the same last-level cache, times
+//!   the thread's share of time on its core. Where there are none, such policies are refused, and
+//!   the kernel's answer tells why.
+//! * **What the library in a program counts is asked for by name** (`--metrics preload`), and
+//!   `auto` does without it. On this host, a pair of lock and unlock of a free mutex takes 2.7 ns
+//!   without the daemon, with `proc` and with `auto`, and 21 ns with the library (medians of 7
+//!   interleaved runs, one thread). So it makes a program dearer that may have no contention at
+//!   all, and only pthread locks of dynamically linked programs are seen. Who chooses it gets
+//!   acquisitions, by which policies compare numbers of cores better than by time on cores, and all
+//!   waits, however short.
+//! * **What resctrl tells is for people** (`resctrl.rs`): where it is mounted, all steered programs
+//!   are one monitored group, and the summary, `--json` and `--watch` say how much they have in
+//!   last-level caches and how much they transfer. Policies decide by single tasks, which would
+//!   take a group each, of which processors have a few dozen to a few hundred. The group is in the
+//!   journal like the rest. No machine with resctrl was at hand: it is tested with files that play
+//!   it.
+//! * **Tracepoints are asked for by name as well** (`--metrics tracepoints`, `futexes.rs`): the
+//!   kernel's records of who enters and leaves a futex are exact, but each wait pays for two. Four
+//!   threads that fight for a mutex on two cores (32 lines in tools/sched/contended.c) got 2.43
+//!   million acquisitions a second alone, and under `fair`, which orders nothing, 2.39 with `auto`,
+//!   2.03 with `tracepoints` and 1.98 with `preload` (medians of 5 interleaved runs of 3 seconds),
+//!   so `auto` looks into `/proc`. A window with lost records is left to looks. Condition variables
+//!   are no locks to them either.
+//! * **A recording is read as it grows** (`recordings.rs`): its counts are words that only grow, so
+//!   that a window is a difference, and there is nothing to lock. It knows no threads and no waits
+//!   under way, so looks and samples go on, and of each lock the larger of both counts
+//!   (`waits.rs`). What was recorded beyond what was seen is spread over the threads of the process
+//!   by how long each could have waited. Of spinning, only samples know how much of it was on a
+//!   core, so they say how long it was, and the recording for which locks. A word in a recorded
+//!   lock is a lock whatever its value, and then sleeping through a whole window is waiting.
+//! * **Acquisitions count only while they tell what a program does** (`coverage.rs`). Once its
+//!   threads have waited longer for other locks than for recorded ones, they are left out for good.
+//!   Nothing is said of the first three windows, as a recording knows waits only once they end. (At
+//!   first, one window decided. A program whose four threads spin was then judged by time in every
+//!   run, and held its best number of cores in a part of them.)
+//! * **Time without waiting is a poor judge of spinning.** With four threads and one spin lock, it
+//!   sees 0.15 to 0.2 useful cores on one core, where spinners wait for a holder that has no core,
+//!   and 0.3 to 0.6 on both. But each section takes ten times as long there, so that the truth is
+//!   the other way round by far. No sample tells that; counting does. So the summary says by what
+//!   was judged. One thing is certain without: if more than one core spins on average, the locks
+//!   are busy all the time and would be on one core less. Then all cores are not tried
+//!   (`confinement.rs`), as in Dice's Malthusian locks.
+//! * **The folder of recordings is in the journal** before it is made, so a guardian and
+//!   `--restore` remove it like everything else, after a dry run, too. It has a name, as an
+//!   unlinked one could not be written to by programs that start later. Whatever a journal says,
+//!   only a folder with a name of that form that belongs to this user is removed.
+//! * **Sleeping through a whole window is idleness**, not contention. A server without requests
+//!   must not be confined.
 #![warn(missing_docs)]
 
 mod affinity;

@@ -30,8 +30,8 @@
 //! [`divide`] finds the best division of few tasks into sets that run side by side, for somebody who
 //! knows everything beforehand, and [`Planned`] does as it says.
 //!
-//! The sources are the thesis of Cui on the scalability of operating systems on many cores, its
-//! sections on scheduling, and what `ARCHITECTURE.md` names beside it.
+//! The source is the thesis of Cui on the scalability of operating systems on many cores, its
+//! sections on scheduling. Each file names what else it comes from.
 #![no_std]
 #![warn(missing_docs)]
 

@@ -1,8 +1,9 @@
 //! Which cores a group of tasks gets, one after the other.
 //!
-//! A group that gets k cores gets the first k of its line-up. So one core more or less moves only the
-//! tasks of that core. Neighbours stand side by side, because what a lock protects then travels least.
-//! Cores that other groups use stand last.
+//! A group that gets k cores gets the first k of its line-up. So one core more or less moves only
+//! the tasks of that core. Neighbours stand side by side, because what a lock protects then travels
+//! least. Cores that other groups use stand last. Each group has cores of its own while there are
+//! enough.
 
 use alloc::vec::Vec;
 

@@ -9,7 +9,7 @@
 //!
 //! # Where it departs from the paper
 //! * The paper's thresholds, window and votes are not published. All of them are
-//!   [options](LockAwareOptions), and `docs/sched-locks.md` shows what changing them does.
+//!   [options](LockAwareOptions), and `docs/evidence/sched-locks.md` shows what changing them does.
 //! * There may be several groups of tasks, one for each set of locks that go together. The paper has
 //!   one special set of cores.
 //! * The paper searches over its model of throughput. Here the search measures what is done, by the

@@ -10,7 +10,8 @@
 //!   requests are served one after the other. A ticket lock collapses because its waiters re-read
 //!   one line, not because a formula says so.
 //! * **Waiting is an event.** A spinning waiter takes no host time until its line is written. Then
-//!   it pays for the re-read.
+//!   it pays for the re-read. The engine evaluates the waiter's condition without switching to its
+//!   fiber.
 //! * **The operating system is there.** It has run queues, time slices, context switches, futexes
 //!   and a latency of wake-ups, each with a cost from the machine file.
 //!
@@ -24,6 +25,10 @@
 //! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring`, `executing` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
 //! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `core_set`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//!
+//! Below `coherence`, `visit` has where each line is, `hierarchy` what caches above each other
+//! agree on, and `frames` the lines of regions. `copies_below` and `tags` are caches, `heap` is
+//! where simulated memory lies, and `fiber` has stacks.
 //!
 //! # An example
 //! ```
@@ -50,14 +55,87 @@
 //!
 //! # The same result every time
 //! All chance is seeded. One thing depends on the host: where its allocator puts the objects that
-//! simulated code allocates, and so, which of them share a line. Programs whose simulations allocate
-//! set [`SimHeap`] as their allocator.
+//! simulated code allocates, and so, which of them share a line. Its decision depends on its
+//! version and on everything that the process allocated before. Programs whose simulations allocate
+//! set [`SimHeap`] as their allocator, as `kilocore` does: each simulation then allocates in a
+//! region that begins afresh. The simulator's map of lines never loses an entry, for a related
+//! reason: a map with gaps grows sooner or later depending on where the host's address
+//! randomization puts things.
 //!
 //! # Where it departs from its models
 //! The method is that of execution-driven simulation with a directory cost model. A core may run
-//! ahead of the others on lines that it owns, but only by the time that another core's request
-//! would need to reach it. Up to there, the simulator may choose the order of the two, as the
-//! hardware may.
+//! ahead of the others on lines that only it holds, by at most the time that another core's request
+//! would need to reach it. Within that window the hardware may order the two accesses either way,
+//! so the simulator may too. Outside the window, accesses take place in simulated order. This makes
+//! private work cheap without making the result depend on the host.
+//!
+//! The simulator of lock thrashing by Cui and others solves a queueing model by discrete events.
+//! Here the lock's own code runs, so a new lock needs no new model.
+//!
+//! # Decisions
+//! * **Ties are broken by seeded chance.** If they were broken by core number, the waiters of a
+//!   ticket lock would re-read its line in the order in which they wait. The next holder would
+//!   always come first, and the lock would never collapse.
+//! * **Stores are buffered.** A store leaves its core at once and takes effect when the line has
+//!   arrived. An atomic read-modify-write first waits for the buffer to drain.
+//! * **A request passes two queues, one after the other.** The first is at the directory of the
+//!   line's home, which is busy with each request for a moment. The second is at the line itself. A
+//!   long queue at one line therefore does not hold up the other lines of the same home.
+//! * **Some last-level caches serve their cores side by side.** On a machine whose last-level
+//!   caches know what their cores hold, a clean line is fetched once below each such cache, and
+//!   then any number of cores read it there at the same time. On other machines the home serves
+//!   every reader, one after another. This difference makes ticket locks fall further on one
+//!   machine than on another.
+//! * **Idle cores go to sleep.** A core that was idle for longer than the machine file says takes
+//!   longer to wake. In a convoy of parked waiters each waiter sleeps while the others have their
+//!   turn, so convoys are slow for this reason.
+//! * **Long waits yield.** A thread that has watched a line for some thousand turns of a spin loop
+//!   offers its core to others, natively and in simulation. Otherwise a first-in first-out lock
+//!   with more threads than cores would stand still for a time slice at every handover to a thread
+//!   that lost its core.
+//! * **A futex's hash bucket is a line.** Callers of one futex queue for it as they do in a kernel.
+//! * **Memory is fetched by the batch.** `Sim::fetch` queues many lines at once at the channels of
+//!   their node and on the link to it. It lets them in as fast as a core's limit of outstanding
+//!   misses allows. Bandwidth and latency then limit a program at the cost of one event for a
+//!   batch.
+//! * **Pages are touched by the batch, and line by line all the same.** `Sim::initialize` and
+//!   `Sim::touch` change the owner, the sharers and the places in caches of each line as a single
+//!   access does, and say where each was: in the core's own cache, the last level, another core's
+//!   cache or memory. But the accesses overlap. So a batch of 64 lines takes as long as the slowest
+//!   of what it needs: the core's misses, the memory's channels, the farthest line (`blocks.rs` has
+//!   the model, and what a page costs beside published figures). What was written and leaves the
+//!   caches passes the channels, too.
+//! * **Caches keep each other's rules once pages are touched.** Which line has to leave decides
+//!   what the next page costs, so from then on caches are inclusive or not, as the machine file
+//!   says, and blocks leave the sets in the order in which they were last used. Without blocks
+//!   lines leave in the order in which they came, and a last-level cache that is full takes nothing
+//!   from its cores. To change that for all would have moved every simulated figure in docs/.
+//! * **Regions have addresses and no bytes.** Even the state of a page's lines is larger than the
+//!   page. Only frames that some cache has a line of have lines, so a gigabyte of pages costs the
+//!   host a megabyte, and the state stays as small as the simulated caches. Lines of a region find
+//!   their set by address, as on hardware. Other lines find it by number, because where the host
+//!   puts an object means nothing.
+//! * **The engine must not grow.** It lies in the same region of the heap as what is simulated, and
+//!   whatever is allocated after it would share lines in other ways. What blocks need is a box of
+//!   its own, made when it is needed. A constant assertion in `engine.rs` guards the size.
+//! * **A woken thread may take a core at once**, if it has had much less processor time than the
+//!   thread that runs there. Linux's scheduler treats sleepers in this way, and so holders of locks
+//!   lose their cores.
+//!
+//! # What is not simulated
+//! Hardware threads of a core share its cache, and each slows the other's computing down by the
+//! machine's `smt_throughput`. Left out are:
+//!
+//! * instruction fetch
+//! * out-of-order overlap of misses, and prefetching, other than in batches
+//! * the first-level cache apart from the second, page-table walks, stores that bypass caches, and
+//!   uses of single words in the order in which lines leave a cache
+//! * what a line costs that comes from another node's last-level cache: it is found in memory
+//! * frequency changes
+//! * bandwidth between sockets, beyond the queues at lines, homes, memory channels and the links
+//!   between nodes' memories
+//! * interrupts between cores, which `munmap` sends, for example
+//! * the balancing of load between cores that are all busy
 
 mod affinity;
 mod agenda;

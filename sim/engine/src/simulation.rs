@@ -140,8 +140,8 @@ impl Simulation {
 
     /// Adds memory of a node that has addresses and no bytes, for pages that are only touched.
     ///
-    /// A simulation with a region has caches that keep each other's rules, as ARCHITECTURE.md says
-    /// of blocks.
+    /// A simulation with a region has caches that keep each other's rules, as the crate's
+    /// decisions say.
     ///
     /// # Panics
     /// If the machine has no such node.

@@ -1,4 +1,15 @@
 //! The machines that come with Kilocore.
+//!
+//! # How to add a machine
+//! 1. Write its file, as `docs/guide/machines.md` says, and put it into `sim/machine/machines/`. Give
+//!    every figure a `source` (a publication or a measurement), or say in `estimated` how you came by
+//!    it. `docs/formats/machine-files.md` says what each figure means.
+//! 2. Add its name to the table below, its size to the test `sizes_are_those_of_the_machines` in
+//!    `tests/builtin.rs`, and a row to `docs/guide/machines.md`.
+//! 3. `cargo test -p kilocore-machine` checks it; `kilocore machines show NAME` prints it.
+//!
+//! A machine that is only yours needs none of this: every command takes the path of a machine file
+//! where it takes a name.
 
 use crate::names::UnknownName;
 

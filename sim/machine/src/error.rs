@@ -11,7 +11,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum MachineError {
     /// The text is not TOML.
-    #[error("{origin}{}: not TOML: {message}; write a machine file as docs/machines.md describes", at(*line))]
+    #[error("{origin}{}: not TOML: {message}; write a machine file as docs/formats/machine-files.md describes", at(*line))]
     Syntax {
         /// The file, or the name of the built-in machine.
         origin: String,

@@ -25,7 +25,7 @@
 //! # Ok::<(), kilocore_machine::MachineError>(())
 //! ```
 //!
-//! The format is described in `docs/machines.md`.
+//! The format is described in `docs/formats/machine-files.md`.
 
 mod builtin;
 mod check;

@@ -1,4 +1,4 @@
-//! Writes the tables of `docs/replicated.md`.
+//! Writes the tables of `docs/evidence/replicated.md`.
 //!
 //! ```text
 //! kilocore-replicated-data [--quick] [--page FILE]

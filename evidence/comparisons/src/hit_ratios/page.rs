@@ -1,4 +1,4 @@
-//! The tables of `docs/lru-hit-ratios.md`. The words around them are written by hand.
+//! The tables of `docs/evidence/lru-hit-ratios.md`. The words around them are written by hand.
 
 use std::fmt::Write;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! The tables of `docs/pages.md`.
+//! The tables of `docs/evidence/pages.md`.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The tables of `docs/replicated.md`.
+//! The tables of `docs/evidence/replicated.md`.
 
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@ pub struct Estimate {
     /// The geometric mean over all workloads that explain the measurements.
     pub throughput: f64,
     /// The lower end of the band. If the model's error is as assumed, the band holds a measured
-    /// value nineteen times in twenty. `docs/fidelity.md` says how often it really does.
+    /// value nineteen times in twenty. `docs/evidence/fidelity.md` says how often it really does.
     pub low: f64,
     /// The upper end of the band.
     pub high: f64,

@@ -34,7 +34,7 @@
 //! # Where the constants come from
 //! They were chosen of a few values each, on the four programs of the paper with table 1's costs: at the
 //! published sizes with 32 processors, which are 4, 8, 16 or 32 nodes, and at the small sizes with 8, 16
-//! and 32 (docs/numa.md has them). They are not known to be best.
+//! and 32 (docs/evidence/numa.md has them). They are not known to be best.
 
 use crate::machine::Machine;
 use crate::policies::experience::{Experience, Weights};

@@ -5,7 +5,7 @@
 //! Landing: its cores are narrow.
 //!
 //! One parameter is calibrated: the kernel's work under the lists' lock, [`Setting::under_lock`].
-//! `docs/lru.md` says how. The others were chosen before anything was simulated.
+//! `docs/evidence/lru.md` says how. The others were chosen before anything was simulated.
 
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;

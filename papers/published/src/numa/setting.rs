@@ -60,7 +60,7 @@ impl Setting {
             options,
             page,
             told: Told::default(),
-            costs_from: "the machine file; see docs/numa.md",
+            costs_from: "the machine file; see docs/evidence/numa.md",
         }
     }
 
@@ -104,7 +104,7 @@ impl Setting {
             parameter(
                 "how often daemons run",
                 cycles(self.told.period),
-                "published: 3 s of an unknown clock; see docs/numa.md",
+                "published: 3 s of an unknown clock; see docs/evidence/numa.md",
             ),
         ];
         parameters.extend(self.options.tlb.map(|tlb| {

@@ -54,12 +54,12 @@ impl Setting {
             parameter(
                 "other memory that the program goes through for each page",
                 format!("{} pages", self.other_pages),
-                "see docs/pages.md",
+                "see docs/evidence/pages.md",
             ),
             parameter(
                 "released pages that the program has used right before",
                 format!("{:.0} %", self.used_before_release * 100.0),
-                "what makes lists of released pages useful at all; see docs/pages.md",
+                "what makes lists of released pages useful at all; see docs/evidence/pages.md",
             ),
             parameter(
                 "the machine's memory",
