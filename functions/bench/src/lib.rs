@@ -11,12 +11,10 @@
 //! * [`Benchmark`] is the trait of a benchmark. The module [`benchmarks`] has a file for each, and
 //!   their registry.
 //! * [`run()`] carries out a [`Plan`] and returns a [`Document`], which has every sample.
-//! * Tasks are processes, or threads of one process. The program makes these processes by executing
-//!   itself anew ([`helper()`]): they are small, and nothing forks from a process with threads.
-//!   Tasks and the runner talk through shared memory (`control`).
-//! * Files and other things that would outlive a process belong to a *keeper* (`keeper`). It is a
-//!   process in a session of its own, and cleans up when all their users have ended, however they
-//!   ended.
+//! * Tasks are processes, or threads of one process, which run [`helper()`]. Tasks and the runner
+//!   talk through shared memory (`control`).
+//! * Files and other things that would outlive a process belong to a *keeper* (`keeper`), which
+//!   cleans up when all their users have ended, however they ended.
 //! * [`Scaling`] reads a curve: its peak, where it falls and which laws it follows. [`compare()`]
 //!   finds the differences between two documents.
 //!
@@ -28,8 +26,8 @@
 //!
 //! # Decisions
 //! * **Each task is a newly executed program**, selected by a hidden word of the command line, and
-//!   not a fork of the program that measures. Tasks are therefore small and have one thread, and
-//!   nothing of the runner's memory is copied on write while they are measured. What they share
+//!   not a fork of the program that measures. Tasks are therefore small, nothing forks from a process
+//!   with threads, and nothing of the runner's memory is copied on write while they are measured. What they share
 //!   reaches them as open descriptors and as numbers on their command line. Orders and counts go
 //!   through a page of shared memory (`control.rs`).
 //! * **There is one indirect call for a batch**, not one for each operation. A benchmark's loop is

@@ -14,15 +14,15 @@
 //! on it, so the next one that is made finds those that nobody holds, and removes them.
 //!
 //! # Decisions
-//! * **A recording belongs to its process and to whoever measures** (`folder.rs`,
-//!   `broker.rs`). Root may measure a service that becomes another user before its
-//!   first lock, forks, executes, and closes the descriptors that it does not know. (At first,
-//!   every user could add files to root's folder, and files could be written by everybody: another
-//!   user found one by its name and made the root program write where he liked.) Now nobody else
-//!   can write in the folder, list it or find it, and a process that may make no file there gets
-//!   one through a socket, at which the kernel says who asks. Making files in advance would need to
-//!   know how many processes there will be; making one whenever rights are about to be dropped
-//!   would miss programs that drop them by system calls of their own, such as those in Go.
+//! * **A recording belongs to its process and to whoever measures** (`folder.rs`, `broker.rs`). Root
+//!   may measure a service that becomes another user before its first lock, forks, executes, and
+//!   closes the descriptors that it does not know. (At first, every user could add files to root's
+//!   folder, and files could be written by everybody: another user found one by its name and made
+//!   the root program write where he liked.)
+//! * **Files are made when they are asked for**, through a socket at which the kernel says who asks.
+//!   To make them in advance, one would need to know how many processes there will be. To make one
+//!   whenever rights are about to be dropped would miss programs that drop them by system calls of
+//!   their own, such as those in Go.
 
 mod broker;
 mod folder;

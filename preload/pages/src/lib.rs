@@ -66,8 +66,8 @@
 //! * **A pool retires before a limit.** If the program limits its address space, or locks all of
 //!   its memory, the pool unmaps its stores and serves nobody any more. Otherwise its empty
 //!   addresses would count.
-//! * **Nobody waits.** The lists of the pool are only tried. The library makes its tables once,
-//!   from memory of its own. So everything works in constructors, in signal handlers, and in
+//! * **The library makes its tables once, from memory of its own**, and the lists of the pool are only
+//!   tried. So everything works in constructors, in signal handlers, and in
 //!   children of a `fork`.
 // The library has no public interface. Its documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]

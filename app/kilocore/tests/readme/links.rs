@@ -9,10 +9,10 @@ use super::root;
 /// The folders below `docs`, each with an index of its pages.
 const FOLDERS: [&str; 3] = ["guide", "formats", "evidence"];
 
-/// What is made by builds and tools, and what is not text.
+/// What is made by builds and tools, what is not text, and pages that programs fill in.
 fn is_left_out(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.starts_with('.') || matches!(name, "target" | "data")
+    name.starts_with('.') || matches!(name, "target" | "data" | "templates")
 }
 
 /// All files of the repository whose names `wanted` says yes to.
@@ -145,8 +145,9 @@ fn a_broken_link_is_seen() {
 fn table(page: &str, heading: &str) -> Vec<Vec<String>> {
     let lines = page.lines().skip_while(|line| *line != heading).skip(1);
     let rows = lines.take_while(|line| !line.starts_with('#')).filter(|line| line.starts_with('|'));
-    let cells = |row: &str| row.trim_matches('|').split('|').map(|cell| cell.trim().into());
-    rows.skip(2).map(|row| cells(row).collect()).collect()
+    let cells =
+        |row: &str| row.trim_matches('|').split('|').map(|cell| cell.trim().into()).collect();
+    rows.skip(2).map(cells).collect()
 }
 
 #[test]
