@@ -367,3 +367,6 @@ fn attributes(item: &Value) -> Result<String, Unknown> {
     }
     Ok(before)
 }
+
+#[cfg(test)]
+mod tests;
