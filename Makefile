@@ -16,6 +16,10 @@ TEST_PACKAGES  := $(DEMO_PACKAGES) sysbench memcached libmemcached-tools stress-
 # else would be built anew.
 APART := platform locks ldu lru buffer-pool pages numa rivals checking
 
+# What others may adopt, and what of it needs no system.
+LIBRARIES := platform locks ldu lru buffer-pool pages numa
+BARE      := $(filter-out buffer-pool,$(LIBRARIES))
+
 CARGO ?= cargo
 REPORT := target/demo/report.html
 
@@ -53,6 +57,28 @@ lint: packages-build
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
 	    $(CARGO) doc --release --workspace --no-deps --quiet
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release -p kilocore-locks --features lock_api --no-deps --quiet
+	# What is adopted alone: without features, as a package, and its public items.
+	$(CARGO) check --quiet --release --no-default-features $(addprefix -p kilocore-,$(BARE))
+	$(PACKAGE) --quiet --no-verify --allow-dirty
+	$(CARGO) run --quiet --release -p kilocore-weaken --bin kilocore-public-api
+
+# A folder of its own, as each package is built as those will who adopt it.
+PACKAGE = CARGO_TARGET_DIR=target/package $(CARGO) package $(addprefix -p kilocore-,$(LIBRARIES))
+
+.PHONY: package public-api portable
+
+## package: the libraries as they would be published, each built from its package alone
+package: packages-build
+	$(PACKAGE) --locked
+
+## public-api: accept what the libraries offer now, into libs/*/public-api.txt
+public-api: packages-build
+	$(CARGO) run --quiet --release -p kilocore-weaken --bin kilocore-public-api -- --accept
+
+## portable: compile the libraries for AArch64, for targets without an operating system, and with the
+## oldest compiler that they state; rustup fetches what is missing
+portable: packages-build
+	CARGO="$(CARGO)" tools/portable
 
 # Everything is tested as it ships, so the release build comes first, and its libraries serve the
 # tests. Programs under test wait much and checkers compute, so the checkers have what cores are left;

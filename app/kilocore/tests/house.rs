@@ -2,6 +2,7 @@
 //! map, and what ships has nothing of the checkers in it.
 
 mod circles;
+mod libraries;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

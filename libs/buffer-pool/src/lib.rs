@@ -106,3 +106,8 @@ pub use page::PageId;
 pub use pool::{BufferPool, DefaultLists};
 pub use statistics::Statistics;
 pub use store::Store;
+
+// The example of the README is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -24,6 +24,13 @@
 //! ```
 //!
 //! C programs use the header of crate `kilocore-locks-c`.
+//!
+//! # Features
+//! * `native`: the state that a lock needs of each thread, kept by the thread itself. It needs `std` and
+//!   Linux.
+//! * `lock_api`: module `sync`. It contains `native`, and needs a newer Rust than the rest, 1.95.
+//!
+//! Without features, which is the default, the crate is `no_std` and needs `alloc`.
 #![no_std]
 #![warn(missing_docs)]
 
@@ -125,3 +132,8 @@ pub use signal::{Manner, Parking, Spinning};
 #[cfg(feature = "native")]
 pub use thread_condition::ThreadCondition;
 pub use waiting_room::{Fences, Guest, Room, SymmetricFences};
+
+// The example of the README is compiled and run with the tests.
+#[cfg(all(doctest, feature = "lock_api"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -123,3 +123,8 @@ pub use page_lists::{AlreadyAdded, Fate, Isolated, PageLists};
 pub use s3_fifo::{S3Fifo, S3FifoOptions, SmallAndMain};
 pub use striped::{Striped, TwoLists};
 pub use stripes::{Index, LARGEST_FACTOR, Layout, Locking};
+
+// The example of the README is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -81,6 +81,10 @@
 //! (`set_mempolicy`). So copies are there from the beginning, and no first reader has to make one, which
 //! would have to wait. An allocator may still hand out memory of another node that was freed before.
 //!
+//! # Features
+//! `native`, on by default, has [`Replicated`] and the nodes of this machine. It needs `std`, Linux and `libc`.
+//! Without it the crate is `no_std` and needs `alloc`.
+//!
 //! # What it costs
 //! 128 bytes for each core that the machine may have, and a page at least for each copy if there are several nodes.
 //! A read takes about half as long as under a read-write lock, and an update twice as long; `docs/evidence/replicated.md` has
@@ -131,3 +135,8 @@ impl<T: Clone> Replicated<T> {
         Self::on(&Nodes::of_this_machine(), value)
     }
 }
+
+// The example of the README is compiled and run with the tests.
+#[cfg(all(doctest, feature = "native"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -69,6 +69,10 @@
 //! | no restartable sequences (before glibc 2.35, other processors than x86-64, a filter of system calls) | a page takes twice as long, as lists need atomic exchanges. Decided when the pool is made |
 //! | a filter that forbids `membarrier` is installed later | cores keep using their own lists. Frames on lists of other cores are not found |
 //!
+//! # Features
+//! `native`, on by default, has the pool of real memory. It needs `std`, Linux and `libc`. Without it the crate
+//! is `no_std` and needs `alloc`.
+//!
 //! # What it costs
 //! For each page four bits for the allocator and what is known of the contents, and one more if guarded. For
 //! each core 4 bytes for each page of its private cache, and for each last-level cache 4 to 8 bytes for each
@@ -157,3 +161,8 @@ pub use shared::Shared;
 pub use statistics::Statistics;
 pub use tier::{Decayed, Level, Tier};
 pub use tiered::{BATCH, CORES_PER_STRIPE, Tiered, TieredOptions};
+
+// The example of the README is compiled and run with the tests.
+#[cfg(all(doctest, feature = "native"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -18,6 +18,10 @@
 //! * [`Platform::cpu`], [`Platform::node`] and [`Platform::now`]: where the caller runs, and what
 //!   time it is.
 //!
+//! # Features
+//! * `native`, on by default, has `Native`. It needs Linux and `libc`.
+//! * `loom` and `shuttle` have `Loom` and `Shuttle`, for tests. They need `std`.
+//!
 //! The crate is `no_std`, so that the algorithms can be used in a kernel.
 #![no_std]
 #![warn(missing_docs)]
@@ -235,3 +239,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     #[inline(always)]
     fn discard<T>(_object: *const T) {}
 }
+
+// The example of the README is compiled and run with the tests.
+#[cfg(all(doctest, feature = "native"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

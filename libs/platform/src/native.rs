@@ -15,6 +15,8 @@ use crate::atomic::delegate_atomics;
 use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Padded, Parked, Platform, SharedCell};
 use crate::{READER_SLOTS, ReaderSlots, WAIT_SLOTS, Wait, WaitArray};
 
+#[cfg(target_arch = "x86_64")]
+mod cpuid;
 mod low_power;
 #[cfg(target_arch = "x86_64")]
 mod place;

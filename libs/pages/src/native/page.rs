@@ -148,7 +148,10 @@ impl<'a, A: PagePolicy> UninitPage<'a, A> {
     pub fn copy(mut self, bytes: &[u8]) -> Page<'a, A> {
         let zero = self.contents == Contents::Zero; // what is behind the copy stays so
         let (start, rest) = self.as_uninit().split_at_mut(bytes.len());
-        start.write_copy_of_slice(bytes);
+        // SAFETY: `start` is as long as `bytes`, and nobody else has the page, so they lie apart.
+        unsafe {
+            start.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+        };
         if !zero {
             rest.fill(MaybeUninit::new(0));
         }

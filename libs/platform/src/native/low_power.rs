@@ -107,10 +107,11 @@ fn kind() -> Kind {
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn detect() -> Kind {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
-    if __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ecx & (1 << 5) != 0 {
+    use super::cpuid::cpuid;
+    if cpuid(0, 0).eax >= 7 && cpuid(7, 0).ecx & (1 << 5) != 0 {
         Kind::Umwait
-    } else if __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).ecx & (1 << 29) != 0 {
+    } else if cpuid(0x8000_0000, 0).eax >= 0x8000_0001 && cpuid(0x8000_0001, 0).ecx & (1 << 29) != 0
+    {
         Kind::Mwaitx
     } else {
         Kind::None

@@ -5,6 +5,8 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
+use super::cpuid::cpuid;
+
 const UNKNOWN: u8 = 0;
 const NO: u8 = 1;
 const YES: u8 = 2;
@@ -25,8 +27,7 @@ pub(super) fn has_rdpid() -> bool {
 #[cold]
 #[inline(always)]
 fn find_out() -> bool {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
-    let has = __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ecx & (1 << 22) != 0;
+    let has = cpuid(0, 0).eax >= 7 && cpuid(7, 0).ecx & (1 << 22) != 0;
     RDPID.store(if has { YES } else { NO }, Ordering::Relaxed);
     has
 }
