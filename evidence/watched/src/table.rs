@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
+use kilocore_figures::median;
 
 use crate::score::{Count, Score};
 
@@ -42,19 +43,11 @@ pub(crate) fn count(count: Count) -> String {
     }
 }
 
-/// The one in the middle, or what is between the two.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let lower = sorted.get(sorted.len().checked_sub(1)? / 2)?;
-    Some(f64::midpoint(*lower, *sorted.get(sorted.len() / 2)?))
-}
-
 /// The median and the range.
 pub(crate) fn ratios(ratios: &[f64]) -> String {
     let low = ratios.iter().copied().min_by(f64::total_cmp);
     let high = ratios.iter().copied().max_by(f64::total_cmp);
-    match (median(ratios), low, high, ratios.len()) {
+    match (median(ratios.iter().copied()), low, high, ratios.len()) {
         (Some(middle), _, _, 1) => format!("{middle:.2}"),
         (Some(middle), Some(low), Some(high), _) => format!("{middle:.2} ({low:.2} – {high:.2})"),
         _ => "–".to_owned(),

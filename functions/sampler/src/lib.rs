@@ -56,8 +56,9 @@ mod work;
 
 pub use error::SampleError;
 pub use kernel_samples::KernelSamples;
+pub use kilocore_figures::Nanoseconds;
 pub use kilocore_process::{CpuId, Observer, Output, Stream, allowed_cores};
 pub use options::{Backend, CallGraph, Event, Options, Scope};
 pub use recording::{CpuTime, Recording, Taker, record};
-pub use units::{Hertz, Nanoseconds};
+pub use units::Hertz;
 pub use work::{Counter, Decimal, DecimalError, Rule, Work, WorkError};

@@ -7,9 +7,7 @@
 use core::ffi::c_ulong;
 use std::io;
 
-/// A hardware thread, numbered from 0 as the operating system numbers it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CpuId(pub u32);
+use kilocore_platform::{CpuId, MOST_CPUS};
 
 /// The bits of a word of a set.
 const BITS: u32 = c_ulong::BITS;
@@ -23,7 +21,7 @@ pub struct CpuSet([c_ulong; WORDS]);
 
 impl CpuSet {
     /// The numbers in a set are below this. Linux 6 can be built for 8,192 hardware threads.
-    pub const ROOM: u32 = 16_384;
+    pub const ROOM: u32 = MOST_CPUS;
 
     /// Returns an empty set.
     pub const EMPTY: Self = Self([0; WORDS]);

@@ -20,10 +20,11 @@ mod processor;
 mod sysfs;
 mod system;
 
-pub use affinity::{CpuId, CpuSet};
+pub use affinity::CpuSet;
 pub use core_to_core::{core_to_core_ns, host_core_to_core};
 pub use error::MeasureError;
 pub use host::measure_host;
+pub use kilocore_platform::CpuId;
 pub use sysfs::{Processor, Shape, shape};
 
 /// Where Linux lists processors and nodes.

@@ -1,6 +1,8 @@
 //! Which processors this process may use, and running on one of them.
 
-use crate::affinity::{CpuId, CpuSet};
+use kilocore_platform::CpuId;
+
+use crate::affinity::CpuSet;
 
 use crate::MeasureError;
 

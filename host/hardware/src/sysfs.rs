@@ -106,28 +106,12 @@ fn read_number<N: FromStr>(path: &Path) -> Result<N, MeasureError> {
     text.parse().map_err(|_| malformed(path, &text, "a number"))
 }
 
-/// The most processors that a list may name: as many as Linux can be built for. So a damaged list
-/// such as `0-4294967295` is refused.
-const MOST_CPUS: u32 = 8192;
-
-/// Reads a list such as `0-3,8,10-11`.
+/// Reads a list such as `0-3,8,10-11`; an empty one is an empty set.
 fn cpu_list(path: &Path) -> Result<BTreeSet<u32>, MeasureError> {
     let text = read(path)?;
-    parse_list(&text).ok_or_else(|| malformed(path, &text, "a list of processors such as 0-3,8"))
-}
-
-/// Parses a list such as `0-3,8,10-11`; an empty one is an empty set.
-pub(crate) fn parse_list(text: &str) -> Option<BTreeSet<u32>> {
-    let mut set = BTreeSet::new();
-    for part in text.split(',').filter(|part| !part.is_empty()) {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (low, high): (u32, u32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-        if low > high || high >= MOST_CPUS {
-            return None;
-        }
-        set.extend(low..=high);
-    }
-    Some(set)
+    let cpus = kilocore_platform::cpu_list(&text)
+        .ok_or_else(|| malformed(path, &text, "a list of processors such as 0-3,8"))?;
+    Ok(cpus.map(|cpu| cpu.0).collect())
 }
 
 /// Returns the NUMA nodes that have processors. A kernel without NUMA has one node with all of

@@ -9,6 +9,7 @@ mod clock;
 pub mod foreign_files;
 mod limits;
 mod look;
+pub mod maps;
 mod process;
 mod quota;
 mod small_file;

@@ -32,6 +32,7 @@ extern crate std;
 mod atomic;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod checker;
+mod cpu_list;
 mod ids;
 #[cfg(feature = "loom")]
 mod loom_platform;
@@ -45,6 +46,7 @@ mod wait_array;
 
 pub use atomic::{Atomic, AtomicInt, SharedCell};
 pub use core::sync::atomic::Ordering;
+pub use cpu_list::{MOST_CPUS, cpu_list};
 pub use ids::{CpuId, Cycles, Nanos, NodeId};
 #[cfg(feature = "loom")]
 pub use loom_platform::Loom;

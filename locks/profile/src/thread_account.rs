@@ -63,5 +63,6 @@ mod state;
 
 pub use crate::{ThreadTimes, WordKind};
 pub use account::{Account, WordWaits};
-pub use event::{Event, Nanoseconds, Reason, Thread, ThreadId, What, Word};
+pub use event::{Event, Reason, Thread, ThreadId, What, Word};
 pub use findings::thresholds;
+pub use kilocore_figures::Nanoseconds;

@@ -4,7 +4,7 @@
 //! windows tell makes the figures a little more precise. So the share is smaller then, and a program
 //! that is watched for long loses little.
 
-use crate::ids::Nanoseconds;
+use kilocore_figures::Nanoseconds;
 
 /// The share of the cores' time that watching may take at first, by estimate. Of real servers, some
 /// lost nothing and some up to four times as much of their throughput, perhaps because a thread that

@@ -7,9 +7,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::ids::{Moment, Nanoseconds, Tid};
+use crate::ids::{Moment, Tid};
 use crate::samples::{Taken, Told, take};
 use crate::watchpoints::{Spot, Watchpoints};
+use kilocore_figures::Nanoseconds;
 
 /// How many writes are measured, after a first one: some right after the one before, and some that
 /// follow a stretch of work.

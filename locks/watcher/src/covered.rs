@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::{Moment, Nanoseconds, Tid};
+use crate::ids::{Moment, Tid};
 use crate::window::{What, Window};
+use kilocore_figures::Nanoseconds;
 
 /// A process that computed less in a window says nothing by that.
 const LEAST: Nanoseconds = Nanoseconds(500_000);

@@ -2,6 +2,8 @@
 
 use std::ops::{Range, Sub};
 
+use kilocore_figures::Nanoseconds;
+
 /// A process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pid(pub u32);
@@ -29,10 +31,6 @@ impl Sub for Moment {
         Nanoseconds(self.0.saturating_sub(earlier.0))
     }
 }
-
-/// A length of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub(crate) struct Nanoseconds(pub(crate) u64);
 
 /// A word of memory that threads synchronize by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -98,9 +98,10 @@ mod tests {
 
     use super::*;
     use crate::history::{Known, Operation};
-    use crate::ids::{Moment, Nanoseconds, Tid};
+    use crate::ids::{Moment, Tid};
     use crate::pairing::{Meaning, exclusive};
     use crate::watched::{Absences, Away};
+    use kilocore_figures::Nanoseconds;
 
     #[test]
     fn hits_and_waits_change_nothing_about_the_time_to_the_next_acquisition() {

@@ -20,7 +20,7 @@ use crate::calls::Calls;
 use crate::cost::{self, STACK_NS, SWITCH_NS, TRACE_NS};
 use crate::error::WatchError;
 use crate::family::Family;
-use crate::ids::{Moment, Nanoseconds, Pid, Tid, Word};
+use crate::ids::{Moment, Pid, Tid, Word};
 use crate::instruction::Site;
 use crate::ledger::Ledger;
 use crate::memory::Code;
@@ -31,6 +31,7 @@ use crate::times::Times;
 use crate::watched::{LONGEST, Watched};
 use crate::watchpoints::{MOST, MOST_THREADS, Refused, Spot, Watchpoints};
 use crate::window::Window;
+use kilocore_figures::Nanoseconds;
 
 /// The length of a window without watchpoints.
 const SURVEY: Duration = Duration::from_millis(20);

@@ -7,11 +7,12 @@ use syscalls::Sysno;
 
 use crate::contention::{Contention, Step, contentions};
 use crate::events::Kind;
-use crate::ids::{Moment, Nanoseconds, Pid, Tid};
+use crate::ids::{Moment, Pid, Tid};
 use crate::registers::Registers;
 use crate::samples::{Taken, Told, sampled_by, take, traced};
 use crate::traces::{Said, Trace};
 use crate::watchpoints::Watchpoints;
+use kilocore_figures::Nanoseconds;
 
 /// A thread left its core or got one.
 #[derive(Debug, Clone, PartialEq, Eq)]

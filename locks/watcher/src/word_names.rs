@@ -8,7 +8,6 @@
 
 mod files;
 mod hint;
-mod maps;
 mod names;
 mod packages;
 mod place;

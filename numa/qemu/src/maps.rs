@@ -9,6 +9,7 @@ use std::ffi::CStr;
 use std::fs;
 use std::sync::OnceLock;
 
+use kilocore_linux::maps::{self, Mapping as Line};
 use kilocore_references::{Backing, Callers, Mapping, Region};
 
 use crate::api;
@@ -29,14 +30,6 @@ pub(crate) fn learn_base() -> u64 {
     *BASE.get_or_init(|| base(&lines()))
 }
 
-/// A line of the system's list.
-struct Line {
-    start: u64,
-    end: u64,
-    shared: bool,
-    name: String,
-}
-
 /// Remembers what is there now.
 pub(crate) fn remember_own() {
     OWN.get_or_init(|| lines().into_iter().map(|line| line.start).collect());
@@ -52,8 +45,8 @@ pub(crate) fn new_ones() -> Vec<Mapping> {
         .filter(|line| !own.is_some_and(|own| own.contains(&line.start)) && line.start >= base)
         .map(|line| Mapping {
             region: Region::of_bytes(line.start - base, line.end - line.start),
-            backing: if line.name.starts_with('/') {
-                Backing::File(line.name.into())
+            backing: if line.path.starts_with('/') {
+                Backing::File(line.path.into())
             } else {
                 Backing::Anonymous
             },
@@ -64,18 +57,7 @@ pub(crate) fn new_ones() -> Vec<Mapping> {
 }
 
 fn lines() -> Vec<Line> {
-    let text = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    text.lines().filter_map(line).collect()
-}
-
-/// Reads a line such as `7f00-7f80 r-xp 00000000 fe:01 1234   /usr/bin/xz`.
-fn line(text: &str) -> Option<Line> {
-    let mut words = text.splitn(6, ' ');
-    let (start, end) = words.next()?.split_once('-')?;
-    let address = |text| u64::from_str_radix(text, 16).ok();
-    let shared = words.next()?.ends_with('s');
-    let name = words.nth(3).unwrap_or_default().trim_start().to_owned();
-    Some(Line { start: address(start)?, end: address(end)?, shared, name })
+    maps::own().unwrap_or_default()
 }
 
 /// Finds out what is added. Between machines of one kind it is
@@ -88,12 +70,12 @@ fn base(lines: &[Line]) -> u64 {
         (api::qemu_plugin_start_code(), name)
     };
     let inside =
-        |line: &&Line| (line.start..line.end).contains(&code) && line.name.starts_with('/');
+        |line: &&Line| (line.start..line.end).contains(&code) && line.path.starts_with('/');
     if lines.iter().any(|line| inside(&line)) {
         return 0;
     }
     let name = name.and_then(|name| fs::canonicalize(&*name).ok());
     let first =
-        lines.iter().find(|line| name.as_ref().is_some_and(|it| it.as_os_str() == &*line.name));
+        lines.iter().find(|line| name.as_ref().is_some_and(|it| it.as_os_str() == &*line.path));
     first.map_or(0, |line| line.start.saturating_sub(code & !0xfff))
 }

@@ -11,11 +11,11 @@
 //!
 //! Each packet begins anew, so that it can be read without those before it.
 
-use crate::bytes::{self, NoNumber, fold, unfold};
 use crate::{
     Backing, Block, Burst, Callers, Event, Instructions, Mapping, Move, PageNumber, Region,
     ThreadId, What,
 };
+use kilocore_trace_file::{NoNumber, fold, put, unfold};
 
 /// No packet has more events.
 pub(crate) const MOST_EVENTS: usize = 1 << 16;
@@ -72,7 +72,7 @@ pub(crate) fn encode(events: &[Event], to: &mut Vec<u8>) {
     }
     let Columns { whats, threads, clocks, pages, reads, writes, instructions, places } = columns;
     for column in [whats, threads, clocks, pages, reads, writes, instructions, places] {
-        bytes::put(to, column.len() as u64);
+        put(to, column.len() as u64);
         to.extend(column);
     }
 }
@@ -84,12 +84,12 @@ impl Columns {
         if event.thread == before.thread {
             flags |= SAME_THREAD;
         } else {
-            bytes::put(&mut self.threads, event.thread.0.into());
+            put(&mut self.threads, event.thread.0.into());
         }
         if event.at == before.at {
             flags |= SAME_CLOCK;
         } else {
-            bytes::put(&mut self.clocks, fold(event.at.0.wrapping_sub(before.at.0) as i64));
+            put(&mut self.clocks, fold(event.at.0.wrapping_sub(before.at.0) as i64));
         }
         (before.thread, before.at) = (event.thread, event.at);
         self.whats.push(code | flags);
@@ -100,14 +100,14 @@ impl Columns {
             What::Started => STARTED,
             What::Burst(Burst { page, reads, writes }) => {
                 let difference = page.0.wrapping_sub(before.page.0) as i64;
-                bytes::put(&mut self.pages, fold(difference));
-                bytes::put(&mut self.reads, (*reads).into());
-                bytes::put(&mut self.writes, (*writes).into());
+                put(&mut self.pages, fold(difference));
+                put(&mut self.reads, (*reads).into());
+                put(&mut self.writes, (*writes).into());
                 before.page = *page;
                 BURST
             }
             What::Quantum { instructions } => {
-                bytes::put(&mut self.instructions, (*instructions).into());
+                put(&mut self.instructions, (*instructions).into());
                 QUANTUM
             }
             What::Mapped(mapping) => {
@@ -128,13 +128,13 @@ impl Columns {
                 MOVED
             }
             What::Allocated(block) => {
-                bytes::put(&mut self.places, block.address);
-                bytes::put(&mut self.places, block.bytes);
+                put(&mut self.places, block.address);
+                put(&mut self.places, block.bytes);
                 self.push_callers(&block.callers);
                 ALLOCATED
             }
             What::Freed(address) => {
-                bytes::put(&mut self.places, *address);
+                put(&mut self.places, *address);
                 FREED
             }
             What::Forked => FORKED,
@@ -145,17 +145,17 @@ impl Columns {
 
     fn push_callers(&mut self, callers: &Callers) {
         let addresses = callers.addresses();
-        bytes::put(&mut self.places, addresses.len() as u64);
+        put(&mut self.places, addresses.len() as u64);
         let mut before = 0_u64;
         for &address in addresses {
-            bytes::put(&mut self.places, fold(address.wrapping_sub(before) as i64));
+            put(&mut self.places, fold(address.wrapping_sub(before) as i64));
             before = address;
         }
     }
 
     fn push_region(&mut self, region: Region) {
-        bytes::put(&mut self.places, region.first.0);
-        bytes::put(&mut self.places, region.pages);
+        put(&mut self.places, region.first.0);
+        put(&mut self.places, region.pages);
     }
 
     fn push_mapping(&mut self, mapping: &Mapping) {
@@ -168,9 +168,9 @@ impl Columns {
             Backing::File(name) => (3, Some(name)),
             Backing::Unknown => (4, None),
         };
-        bytes::put(&mut self.places, code << 1 | u64::from(mapping.shared));
+        put(&mut self.places, code << 1 | u64::from(mapping.shared));
         if let Some(name) = name {
-            bytes::put(&mut self.places, name.len() as u64);
+            put(&mut self.places, name.len() as u64);
             self.places.extend(name.as_bytes());
         }
         if code == CALLED {
@@ -215,17 +215,16 @@ pub(crate) fn decode(raw: &[u8], count: usize, to: &mut Vec<Event>) -> Result<()
 const NO_COLUMNS: &str = "the packet's columns do not fill it";
 const NO_NUMBER: &str = "a number of the event is none, or too large";
 
-impl From<NoNumber> for &'static str {
-    fn from(NoNumber: NoNumber) -> Self {
-        NO_NUMBER
-    }
+/// Takes a number from the front of a column.
+fn take(column: &mut &[u8]) -> Result<u64, &'static str> {
+    kilocore_trace_file::take(column).map_err(|NoNumber| NO_NUMBER)
 }
 
 impl<'a> Cursors<'a> {
     fn new(mut raw: &'a [u8]) -> Option<Self> {
         let mut columns = [&raw[..0]; 8];
         for column in &mut columns {
-            let length = usize::try_from(bytes::take(&mut raw).ok()?).ok()?;
+            let length = usize::try_from(take(&mut raw).ok()?).ok()?;
             (*column, raw) = raw.split_at_checked(length)?;
         }
         let [whats, threads, clocks, pages, reads, writes, instructions, places] = columns;
@@ -247,7 +246,7 @@ impl<'a> Cursors<'a> {
             before.thread = ThreadId(number(&mut self.threads)?);
         }
         if code & SAME_CLOCK == 0 {
-            let difference = unfold(bytes::take(&mut self.clocks)?);
+            let difference = unfold(take(&mut self.clocks)?);
             before.at = Instructions(before.at.0.wrapping_add(difference as u64));
         }
         let what = self.take_what(code & !(SAME_THREAD | SAME_CLOCK), before)?;
@@ -258,7 +257,7 @@ impl<'a> Cursors<'a> {
         Ok(match code {
             STARTED => What::Started,
             BURST => {
-                let difference = unfold(bytes::take(&mut self.pages)?);
+                let difference = unfold(take(&mut self.pages)?);
                 let page = PageNumber(before.page.0.wrapping_add(difference as u64));
                 if page.0 >= PageNumber::END {
                     return Err("the page is beyond the last that there can be");
@@ -275,7 +274,7 @@ impl<'a> Cursors<'a> {
                 What::Moved(Box::new(Move { from: self.take_region()?, to: self.take_region()? }))
             }
             ALLOCATED => What::Allocated(Box::new(self.take_block()?)),
-            FREED => What::Freed(bytes::take(&mut self.places)?),
+            FREED => What::Freed(take(&mut self.places)?),
             FORKED => What::Forked,
             REPLACED => What::Replaced,
             ENDED => What::Ended,
@@ -284,7 +283,7 @@ impl<'a> Cursors<'a> {
     }
 
     fn take_region(&mut self) -> Result<Region, &'static str> {
-        let (first, pages) = (bytes::take(&mut self.places)?, bytes::take(&mut self.places)?);
+        let (first, pages) = (take(&mut self.places)?, take(&mut self.places)?);
         match first.checked_add(pages) {
             Some(end) if end <= PageNumber::END => Ok(Region { first: PageNumber(first), pages }),
             _ => Err("the region is beyond the last page that there can be"),
@@ -292,7 +291,7 @@ impl<'a> Cursors<'a> {
     }
 
     fn take_block(&mut self) -> Result<Block, &'static str> {
-        let (address, bytes) = (bytes::take(&mut self.places)?, bytes::take(&mut self.places)?);
+        let (address, bytes) = (take(&mut self.places)?, take(&mut self.places)?);
         if address.checked_add(bytes).is_none() {
             return Err("the block is beyond the last address that there can be");
         }
@@ -300,14 +299,14 @@ impl<'a> Cursors<'a> {
     }
 
     fn take_callers(&mut self) -> Result<Callers, &'static str> {
-        let count = bytes::take(&mut self.places)?;
+        let count = take(&mut self.places)?;
         if count > Callers::MOST as u64 {
             return Err("there are more callers than are kept");
         }
         let mut address = 0_u64;
         let mut addresses = Vec::with_capacity(count as usize);
         for _ in 0..count {
-            address = address.wrapping_add(unfold(bytes::take(&mut self.places)?) as u64);
+            address = address.wrapping_add(unfold(take(&mut self.places)?) as u64);
             addresses.push(address);
         }
         Ok(Callers::new(&addresses))
@@ -315,13 +314,13 @@ impl<'a> Cursors<'a> {
 
     fn take_mapping(&mut self) -> Result<Mapping, &'static str> {
         let region = self.take_region()?;
-        let code = bytes::take(&mut self.places)?;
+        let code = take(&mut self.places)?;
         let backing = match code >> 1 {
             0 => Backing::Anonymous,
             1 => Backing::Heap,
             2 => Backing::Stack,
             3 => {
-                let length = bytes::take(&mut self.places)?;
+                let length = take(&mut self.places)?;
                 if length > LONGEST_NAME as u64 {
                     return Err("the name is longer than there are");
                 }
@@ -342,5 +341,5 @@ impl<'a> Cursors<'a> {
 
 /// Takes a number of 32 bits.
 fn number(column: &mut &[u8]) -> Result<u32, &'static str> {
-    u32::try_from(bytes::take(column)?).map_err(|_| NO_NUMBER)
+    u32::try_from(take(column)?).map_err(|_| NO_NUMBER)
 }

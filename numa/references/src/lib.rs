@@ -58,7 +58,6 @@
 //! writes there, and [`ring`] is how. The crate `reference-recorder` is the reader.
 #![deny(missing_docs)]
 
-mod bytes;
 mod callers;
 mod columns;
 mod error;
@@ -76,9 +75,10 @@ mod units;
 mod writer;
 
 pub use callers::Callers;
-pub use error::{Place, ReadError, WriteError, Wrong};
+pub use error::WriteError;
 pub use event::{Backing, Block, Burst, Event, Mapping, Move, What};
 pub use header::{About, Contents, Ending};
+pub use kilocore_trace_file::{Place, ReadError, Wrong};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};
 pub use reader::Reader;
 pub use tally::Tally;

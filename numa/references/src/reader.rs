@@ -5,9 +5,9 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::columns::{self, MOST_BYTES, MOST_EVENTS};
-use crate::error::Wrong;
-use crate::packet::{self, Kind, LONGEST_DOCUMENT, MAGIC, Packet, VERSION};
-use crate::{About, Contents, Event, Place, ReadError, Tally};
+use crate::packet::{FORMAT, Kind, LONGEST_DOCUMENT, Packet};
+use crate::{About, Contents, Event, Tally};
+use kilocore_trace_file::{Format, Place, ReadError, Wrong};
 
 /// Reads a trace. Whatever its length, it needs memory for one packet.
 ///
@@ -54,27 +54,12 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// If it is none.
     pub fn new(mut from: R) -> Result<Self, ReadError> {
-        let mut magic = [0; MAGIC.len()];
-        packet::fill(&mut from, &mut magic).map_err(|wrong| match wrong {
-            Wrong::Truncated => Wrong::NoTrace.at(Place::Whole),
-            wrong => wrong.at(Place::Whole),
-        })?;
-        if magic != MAGIC {
-            return Err(Wrong::NoTrace.at(Place::Whole));
-        }
-        let mut offset = MAGIC.len() as u64;
-        let mut version = [0; 4];
-        packet::fill(&mut from, &mut version).map_err(|wrong| wrong.at(Place::Byte(offset)))?;
-        match u32::from_le_bytes(version) {
-            1..=VERSION => {}
-            0 => return Err(Wrong::damaged("there is no version 0").at(Place::Byte(offset))),
-            newer => return Err(Wrong::TooNew(newer).at(Place::Byte(offset))),
-        }
-        offset += 4;
-        let (first, size) = packet::read(&mut from, LONGEST_DOCUMENT)
+        FORMAT.check(&mut from)?;
+        let mut offset = Format::BYTES;
+        let first = Packet::read(&mut from, LONGEST_DOCUMENT)
             .map_err(|wrong| wrong.at(Place::Byte(offset)))?;
         let about = document(&first, Kind::About, offset)?;
-        offset += size;
+        offset += first.size;
         Ok(Self {
             from,
             file: None,
@@ -108,9 +93,9 @@ impl<R: Read> Reader<R> {
             }
             let offset = self.offset;
             let at = |wrong: Wrong| wrong.at(Place::Byte(offset));
-            let (packet, size) = packet::read(&mut self.from, MOST_BYTES).map_err(at)?;
-            self.offset += size;
-            match packet.kind {
+            let packet = Packet::read(&mut self.from, MOST_BYTES).map_err(at)?;
+            self.offset += packet.size;
+            match Kind::of(&packet).map_err(at)? {
                 Kind::About => return Err(at(Wrong::damaged("there is a second header"))),
                 Kind::Contents => return self.end(&packet, offset).map(|()| None),
                 Kind::Events => self.unpack(&packet, offset)?,
@@ -124,7 +109,7 @@ impl<R: Read> Reader<R> {
         if self.unpacked > MOST_AT_FIRST.saturating_add(self.offset.saturating_mul(MOST)) {
             return Err(Wrong::damaged("the packets unpack beyond measure").at(at));
         }
-        let count = packet.count as usize;
+        let count = packet.numbers[1] as usize;
         if count == 0 || count > MOST_EVENTS {
             return Err(Wrong::damaged("the packet has more or fewer events than it can").at(at));
         }
@@ -162,7 +147,7 @@ fn document<T: serde::de::DeserializeOwned>(
     offset: u64,
 ) -> Result<T, ReadError> {
     let at = Place::Byte(offset);
-    if packet.kind != kind || packet.raw.len() > LONGEST_DOCUMENT {
+    if packet.numbers[0] != kind.code() || packet.raw.len() > LONGEST_DOCUMENT {
         return Err(Wrong::damaged("another packet belongs here").at(at));
     }
     serde_json::from_slice(&packet.raw)

@@ -2,15 +2,15 @@
 //!
 //! The file has no name until it is whole: a trace appears complete or not at all.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use crate::columns::{self, LONGEST_NAME, MOST_EVENTS};
-use crate::packet::{Kind, LONGEST_DOCUMENT, MAGIC, Packer, VERSION};
+use crate::packet::{FORMAT, Kind, LEVEL, LONGEST_DOCUMENT};
 use crate::{About, Backing, Contents, Ending, Event, PageNumber, Region, Tally, What, WriteError};
+use kilocore_trace_file::{Packer, folder, readable};
 
 /// Writes a trace. Whatever its length, it needs memory for one packet.
 #[derive(Debug)]
@@ -39,10 +39,9 @@ impl Writer {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
             let mut file = BufWriter::new(NamedTempFile::new_in(folder(&path))?);
-            let mut packer = Packer::new()?;
-            file.write_all(&MAGIC)?;
-            file.write_all(&VERSION.to_le_bytes())?;
-            packer.write(&mut file, Kind::About, 1, &header)?;
+            let mut packer = Packer::new(LEVEL)?;
+            FORMAT.begin(&mut file)?;
+            packer.write(&mut file, [Kind::About.code(), 1], &header)?;
             Ok((file, packer))
         })();
         let (file, packer) = begun.map_err(|source| output(&path, source))?;
@@ -80,7 +79,7 @@ impl Writer {
     fn complete(mut self, contents: &Contents) -> io::Result<()> {
         self.write_packet()?;
         let document = serde_json::to_vec(contents)?;
-        self.packer.write(&mut self.file, Kind::Contents, 1, &document)?;
+        self.packer.write(&mut self.file, [Kind::Contents.code(), 1], &document)?;
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         readable(file.as_file())?;
         file.persist(&self.path).map_err(|error| error.error)?;
@@ -94,7 +93,7 @@ impl Writer {
         self.raw.clear();
         columns::encode(&self.pending, &mut self.raw);
         let count = self.pending.len() as u32;
-        self.packer.write(&mut self.file, Kind::Events, count, &self.raw)?;
+        self.packer.write(&mut self.file, [Kind::Events.code(), count], &self.raw)?;
         self.pending.clear();
         Ok(())
     }
@@ -119,21 +118,6 @@ fn possible(event: &Event) -> bool {
         _ => true,
     };
     what && event.thread.0 < u32::MAX
-}
-
-/// Files of our own are for others to read, as far as the user lets new files be.
-fn readable(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    // The only way to ask for the mask is to set it, which other threads would notice.
-    let mask = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
-        let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-        u32::from_str_radix(line.trim(), 8).ok()
-    });
-    file.set_permissions(std::fs::Permissions::from_mode(0o666 & !mask.unwrap_or(0o077)))
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn output(path: &Path, source: io::Error) -> WriteError {

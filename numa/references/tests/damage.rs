@@ -14,7 +14,7 @@ fn a_trace_that_was_cut_off_says_where_it_ends() {
         let Place::Byte(at) = error.place else { panic!("{error}") };
         assert!(at <= length as u64, "{length}: {error}");
     }
-    assert!(matches!(read(&bytes[..5]).expect_err("it is short").what, Wrong::NoTrace));
+    assert!(matches!(read(&bytes[..5]).expect_err("it is short").what, Wrong::NoTrace(_)));
     // What came before is given.
     let cut = &bytes[..bytes.len() - 1];
     let events = Reader::new(cut).expect("its beginning is there").filter(Result::is_ok).count();
@@ -23,9 +23,9 @@ fn a_trace_that_was_cut_off_says_where_it_ends() {
 
 #[test]
 fn other_files_and_other_versions_are_told_apart() {
-    assert!(matches!(read(b"KC-PAGES\x01\0\0\0").expect_err("others").what, Wrong::NoTrace));
+    assert!(matches!(read(b"KC-PAGES\x01\0\0\0").expect_err("others").what, Wrong::NoTrace(_)));
     let newer = read(b"KC-REFER\x03\0\0\0").expect_err("newer");
-    assert!(matches!(newer.what, Wrong::TooNew(3)), "{newer}");
+    assert!(matches!(newer.what, Wrong::TooNew { version: 3, .. }), "{newer}");
     assert!(newer.to_string().contains("update Kilocore"), "{newer}");
     let mut more = packed(&[]);
     more.push(0);

@@ -11,8 +11,8 @@
 //!
 //! Each packet begins anew, so that it can be read without those before it.
 
-use crate::bytes::{self, NoNumber, fold, unfold};
 use crate::{Cpu, Event, Nanoseconds, Order, Page, Thread, What};
+use kilocore_trace_file::{NoNumber, fold, put, take, unfold};
 
 /// No packet has more events. What a program gives back all at once it often got in the same order
 /// much earlier. So packets of this size are up to a quarter smaller than the same events in packets
@@ -75,24 +75,24 @@ pub(crate) fn encode(events: &[Event]) -> Vec<u8> {
             What::Release { .. } => (RELEASE, 0),
         };
         whats.push(kind | order.number() << ORDER_SHIFT | flags);
-        bytes::put(times, event.at.0.wrapping_sub(before.at));
+        put(times, event.at.0.wrapping_sub(before.at));
         before.at = event.at.0;
         let same = before.cpu == event.cpu.0 as usize;
         let of_cpu = before.at_cpu(event.cpu.0);
         if same && of_cpu.thread == event.thread.0 {
-            bytes::put(places, 0);
+            put(places, 0);
         } else {
-            bytes::put(places, u64::from(event.cpu.0) + 1);
-            bytes::put(places, event.thread.0.into());
+            put(places, u64::from(event.cpu.0) + 1);
+            put(places, event.thread.0.into());
             of_cpu.thread = event.thread.0;
         }
         let last = &mut of_cpu.pages[usize::from(kind)];
-        bytes::put(pages, fold(i64::from(page.0) - i64::from(*last)));
+        put(pages, fold(i64::from(page.0) - i64::from(*last)));
         *last = page.0;
     }
     let mut all = Vec::with_capacity(columns.iter().map(|column| column.len() + 10).sum());
     for column in columns {
-        bytes::put(&mut all, column.len() as u64);
+        put(&mut all, column.len() as u64);
         all.extend_from_slice(&column);
     }
     all
@@ -109,7 +109,7 @@ pub(crate) struct Malformed {
 /// Makes events of columns, which hold so many of them.
 pub(crate) fn decode(mut all: &[u8], count: usize) -> Result<Vec<Event>, Malformed> {
     let mut column = || {
-        let length = bytes::take(&mut all).ok()?;
+        let length = take(&mut all).ok()?;
         let (column, rest) = all.split_at_checked(usize::try_from(length).ok()?)?;
         all = rest;
         Some(column)
@@ -141,9 +141,8 @@ fn one(
     pages: &mut &[u8],
     before: &mut Before,
 ) -> Result<Event, &'static str> {
-    let number = |column: &mut &[u8]| {
-        bytes::take(column).map_err(|NoNumber| "a column ends before its events do")
-    };
+    let number =
+        |column: &mut &[u8]| take(column).map_err(|NoNumber| "a column ends before its events do");
     before.at = before.at.checked_add(number(times)?).ok_or("its time is beyond all times")?;
     let at = Nanoseconds(before.at);
     let cpu = match number(places)? {

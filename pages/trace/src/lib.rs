@@ -61,7 +61,6 @@
 //! * **The file has columns.** Of real programs an event takes between 2.5 and 4 bytes: half of
 //!   them are the time, and half the page.
 
-mod bytes;
 mod columns;
 mod error;
 mod event;
@@ -78,14 +77,16 @@ mod trace;
 mod units;
 mod writer;
 
-pub use error::{Place, ReadError, What as Wrong, WriteError};
+pub use error::WriteError;
 pub use event::{Event, What};
 pub use header::{About, Contents, Ending, Header, PageFaults, Unseen};
 pub use held::{Held, Misuse};
+pub use kilocore_figures::Nanoseconds;
+pub use kilocore_trace_file::{Place, ReadError, Wrong};
 pub use reader::Reader;
 pub use script::{Action, Script, Step};
 pub use summary::{LifetimeBin, Moment, Releases, Reuse, Summary};
 pub use text::write_text;
 pub use trace::Trace;
-pub use units::{Cpu, Nanoseconds, Order, OrderError, Page, Thread};
+pub use units::{Cpu, Order, OrderError, Page, Thread};
 pub use writer::Writer;

@@ -5,10 +5,10 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use crate::columns::{self, MOST_BYTES, MOST_EVENTS};
-use crate::error::What as Wrong;
-use crate::packet::{self, LONGEST_HEADER, MAGIC, VERSION};
+use crate::packet::{FORMAT, LONGEST_HEADER, Packet};
 use crate::writer::count;
-use crate::{Contents, Event, Header, Held, Nanoseconds, Place, ReadError};
+use crate::{Contents, Event, Header, Held, Misuse, Nanoseconds};
+use kilocore_trace_file::{Format, Place, ReadError, Wrong};
 
 /// Reads a trace. Whatever its length, it needs memory for one packet and for [`Held`].
 ///
@@ -34,6 +34,11 @@ const MOST_AT_FIRST: u64 = 64 << 20;
 /// What shrinks by more than this was made to exhaust memory.
 const MOST: u64 = 500;
 
+/// What is wrong with an event that cannot happen.
+fn impossible(misuse: Misuse) -> Wrong {
+    Wrong::damaged(format!("the event {misuse}"))
+}
+
 /// What the events so far amount to.
 #[derive(Debug, Default)]
 pub(crate) struct State {
@@ -48,7 +53,7 @@ impl State {
         if event.at < self.last {
             return Err(Wrong::damaged("the event is older than the one before it"));
         }
-        self.held.apply(event)?;
+        self.held.apply(event).map_err(impossible)?;
         self.last = event.at;
         count(&mut self.contents, event, &self.held);
         Ok(())
@@ -86,32 +91,13 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// If it is none.
     pub fn new(mut from: R) -> Result<Self, ReadError> {
-        let mut magic = [0; MAGIC.len()];
-        packet::fill(&mut from, &mut magic).map_err(|wrong| match wrong {
-            Wrong::Truncated => Wrong::NoTrace.at(Place::Whole),
-            wrong => wrong.at(Place::Whole),
-        })?;
-        if magic != MAGIC {
-            return Err(Wrong::NoTrace.at(Place::Whole));
-        }
-        let mut offset = MAGIC.len() as u64;
-        let mut version = [0; 4];
-        packet::fill(&mut from, &mut version).map_err(|wrong| wrong.at(Place::Byte(offset)))?;
-        match u32::from_le_bytes(version) {
-            VERSION => {}
-            0 => {
-                let wrong = Wrong::damaged("there is no version 0");
-                return Err(wrong.at(Place::Byte(offset)));
-            }
-            newer => return Err(Wrong::TooNew(newer).at(Place::Byte(offset))),
-        }
-        offset += 4;
+        FORMAT.check(&mut from)?;
+        let mut offset = Format::BYTES;
         let at = Place::Byte(offset);
-        let (first, size) =
-            packet::read(&mut from, LONGEST_HEADER).map_err(|wrong| wrong.at(at))?;
+        let first = Packet::read(&mut from, LONGEST_HEADER).map_err(|wrong| wrong.at(at))?;
         let header = serde_json::from_slice(&first.raw)
             .map_err(|error| Wrong::damaged(format!("the header is none ({error})")).at(at))?;
-        offset += size;
+        offset += first.size;
         Ok(Self {
             from,
             header,
@@ -149,13 +135,12 @@ impl<R: Read> Reader<R> {
     /// Reads a packet of at most so many events.
     fn next_packet(&mut self, most: u64) -> Result<(), ReadError> {
         let at = Place::Byte(self.offset);
-        let (packet, size) =
-            packet::read(&mut self.from, MOST_BYTES).map_err(|wrong| wrong.at(at))?;
+        let packet = Packet::read(&mut self.from, MOST_BYTES).map_err(|wrong| wrong.at(at))?;
         self.unpacked += packet.raw.len() as u64;
-        if self.unpacked > MOST_AT_FIRST + MOST * (self.offset + size) {
+        if self.unpacked > MOST_AT_FIRST + MOST * (self.offset + packet.size) {
             return Err(Wrong::damaged("the packets unpack beyond measure").at(at));
         }
-        let count = packet.count as usize;
+        let count = packet.numbers[0] as usize;
         if count == 0 || count > MOST_EVENTS || count as u64 > most {
             return Err(Wrong::damaged("the packet has more or fewer events than it can").at(at));
         }
@@ -165,7 +150,7 @@ impl<R: Read> Reader<R> {
         })?;
         self.packet = events.into_iter();
         self.packet_at = self.offset;
-        self.offset += size;
+        self.offset += packet.size;
         Ok(())
     }
 

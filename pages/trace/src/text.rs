@@ -11,10 +11,10 @@
 use std::io::{self, BufRead, Read, Write};
 
 use crate::columns::{MOST_CPUS, MOST_INDICES};
-use crate::error::What as Wrong;
-use crate::packet::LONGEST_HEADER;
+use crate::packet::{FORMAT, LONGEST_HEADER};
 use crate::reader::State;
 use crate::{Event, Header, Place, ReadError};
+use kilocore_trace_file::Wrong;
 
 /// No event has a longer line.
 const LONGEST_LINE: usize = 1 << 12;
@@ -42,7 +42,7 @@ pub(crate) fn read(mut from: impl BufRead) -> Result<(Header, Vec<Event>), ReadE
     let mut line = Vec::new();
     let mut header: Header = match next(&mut from, &mut line, LONGEST_HEADER, 1)? {
         true => serde_json::from_slice(&line).map_err(|error| not_understood(&error, 1))?,
-        false => return Err(Wrong::NoTrace.at(Place::Whole)),
+        false => return Err(Wrong::NoTrace(FORMAT.is_none).at(Place::Whole)),
     };
     let (mut state, mut events) = (State::default(), Vec::new());
     let mut number = 2;

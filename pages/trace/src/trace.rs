@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::error::What as Wrong;
 use crate::{Event, Header, Place, ReadError, Reader, WriteError, Writer, text};
+use kilocore_trace_file::Wrong;
 
 /// A trace.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,13 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A time in nanoseconds; that of an event is counted from the beginning of the recording.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-pub struct Nanoseconds(pub u64);
-
 /// A hardware thread of the machine that was recorded, as the kernel numbers it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,

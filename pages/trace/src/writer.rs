@@ -11,27 +11,20 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::columns::{self, MOST_CPUS, MOST_EVENTS, MOST_INDICES};
-use crate::packet::{LONGEST_HEADER, MAGIC, Packer, VERSION};
+use crate::packet::{FORMAT, LEVEL, LONGEST_HEADER};
 use crate::{About, Contents, Event, Header, Held, Nanoseconds, What, WriteError};
+use kilocore_trace_file::{Packer, folder, readable};
 
 /// Writes a trace. Whatever its length, it needs memory for one packet and for [`Held`].
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
     packets: BufWriter<File>,
-    packer: PackerOf,
+    packer: Packer,
     pending: Vec<Event>,
     last: Nanoseconds,
     held: Held,
     contents: Contents,
-}
-
-struct PackerOf(Packer);
-
-impl std::fmt::Debug for PackerOf {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Packer")
-    }
 }
 
 impl Writer {
@@ -45,13 +38,13 @@ impl Writer {
             if path.is_dir() || path.file_name().is_none() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
-            Ok((Packer::new()?, tempfile::tempfile_in(folder(&path))?))
+            Ok((Packer::new(LEVEL)?, tempfile::tempfile_in(folder(&path))?))
         })();
         match begun {
             Ok((packer, file)) => Ok(Self {
                 path,
                 packets: BufWriter::new(file),
-                packer: PackerOf(packer),
+                packer,
                 pending: Vec::with_capacity(MOST_EVENTS),
                 last: Nanoseconds(0),
                 held: Held::default(),
@@ -115,9 +108,8 @@ impl Writer {
         let packets = self.packets.get_mut();
         packets.rewind()?;
         let mut whole = NamedTempFile::new_in(folder(&self.path))?;
-        whole.write_all(&MAGIC)?;
-        whole.write_all(&VERSION.to_le_bytes())?;
-        self.packer.0.write(&mut whole, 1, header)?;
+        FORMAT.begin(&mut whole)?;
+        self.packer.write(&mut whole, [1], header)?;
         io::copy(packets, &mut whole)?;
         readable(whole.as_file())?;
         whole.persist(&self.path).map_err(|error| error.error)?;
@@ -129,7 +121,7 @@ impl Writer {
             return Ok(());
         }
         let columns = columns::encode(&self.pending);
-        self.packer.0.write(&mut self.packets, self.pending.len() as u32, &columns)?;
+        self.packer.write(&mut self.packets, [self.pending.len() as u32], &columns)?;
         self.pending.clear();
         Ok(())
     }
@@ -145,21 +137,6 @@ pub(crate) fn count(contents: &mut Contents, event: &Event, held: &Held) {
     contents.threads = contents.threads.max(event.thread.0 + 1);
     contents.held_at_end = held.pages();
     contents.held_at_most = contents.held_at_most.max(held.pages());
-}
-
-/// Files of our own are for others to read, as far as the user lets new files be.
-fn readable(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    // The only way to ask for the mask is to set it, which other threads would notice.
-    let mask = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
-        let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-        u32::from_str_radix(line.trim(), 8).ok()
-    });
-    file.set_permissions(std::fs::Permissions::from_mode(0o666 & !mask.unwrap_or(0o077)))
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn output(path: &Path, source: io::Error) -> WriteError {

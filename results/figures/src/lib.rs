@@ -18,6 +18,7 @@ mod median;
 mod misfit;
 mod point;
 mod shape;
+mod time;
 pub mod usl;
 
 pub use collapse::lasting_collapse;
@@ -28,3 +29,4 @@ pub use median::{lower_median, median};
 pub use misfit::misfit;
 pub use point::CurvePoint;
 pub use shape::{Judged, Shape};
+pub use time::Nanoseconds;

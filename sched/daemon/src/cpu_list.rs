@@ -1,24 +1,15 @@
-//! Reading lists of cores as Linux writes them: `0-3,8`.
+//! Sets of cores from the lists that Linux writes: `0-3,8`.
 
-use kilocore_sched_policy::{CpuId, CpuSet};
-
-/// The highest number of a core that is believed.
-const MOST: u32 = 16_383;
+use kilocore_platform::cpu_list;
+use kilocore_sched_policy::CpuSet;
 
 /// The cores of a list, or `None` if it is none or empty.
 pub(crate) fn parse(text: &str) -> Option<CpuSet> {
     let mut cpus = CpuSet::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if first > last || last > MOST {
-            return None;
-        }
-        for cpu in first..=last {
-            cpus.insert(CpuId(cpu));
-        }
-    }
-    Some(cpus)
+    cpu_list(text)?.for_each(|cpu| {
+        cpus.insert(cpu);
+    });
+    (!cpus.is_empty()).then_some(cpus)
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Source {
     fn open(path: &Path) -> Result<Self, ReadError> {
         match Reader::open(path) {
             Ok(reader) => Ok(Self::Packed(reader)),
-            Err(ReadError { what: Wrong::NoTrace, .. }) => Trace::read(path).map(Self::Text),
+            Err(ReadError { what: Wrong::NoTrace(_), .. }) => Trace::read(path).map(Self::Text),
             Err(error) => Err(error),
         }
     }

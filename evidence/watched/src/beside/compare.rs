@@ -7,7 +7,7 @@ use kilocore_lock_profile::{Interval, Profile};
 use crate::beside::forecast::{Agreement, Forecast};
 use crate::beside::places::{Places, Taken, held_ns};
 use crate::score::Count;
-use crate::table::median;
+use kilocore_figures::median;
 
 /// A lock matters if it is held or waited for during so much of the threads' time.
 const MATTERS: f64 = 0.01;
@@ -46,7 +46,8 @@ impl Compared {
     /// Whether the median ratio is as near to 1 as it has to be. False if there is none.
     #[must_use]
     pub fn is_near(&self) -> bool {
-        median(&self.ratios).is_some_and(|ratio| (ratio - 1.0).abs() <= Self::MAY_DIFFER)
+        median(self.ratios.iter().copied())
+            .is_some_and(|ratio| (ratio - 1.0).abs() <= Self::MAY_DIFFER)
     }
 
     fn preload(&mut self, value: Option<f64>) {
@@ -209,6 +210,6 @@ fn of_place(sides: &[(Side, Side)], place: usize, name: &str, share: f64) -> Pla
         compared.think.preload(think);
         compared.think.watch(think, watch.think(place), None);
     }
-    compared.known = median(&known).unwrap_or(0.0);
+    compared.known = median(known.iter().copied()).unwrap_or(0.0);
     compared
 }

@@ -4,7 +4,8 @@ use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 
 use crate::beside::compare::{Compared, Comparison, Place};
-use crate::table::{count, median, ratios};
+use crate::table::{count, ratios};
+use kilocore_figures::median;
 
 /// An interval whose end is so many times its beginning leaves the figure open.
 const WIDE: f64 = 2.0;
@@ -44,7 +45,7 @@ pub fn tables(comparisons: &[(&str, Comparison)]) -> String {
     for (name, comparison) in comparisons {
         for place in &comparison.places {
             locks.add_row(row(name, place));
-            misses.extend(miss(name, place, median(&comparison.hit_ns)));
+            misses.extend(miss(name, place, median(comparison.hit_ns.iter().copied())));
         }
         if comparison.places.is_empty() {
             misses.push(format!("{name}: no lock costs a hundredth of its threads' time."));
@@ -89,7 +90,7 @@ fn row(program: &str, place: &Place) -> Vec<String> {
         (&place.hold, time),
         (&place.think, time),
     ] {
-        row.push(median(&compared.preload).map_or_else(|| "–".to_owned(), figure));
+        row.push(median(compared.preload.iter().copied()).map_or_else(|| "–".to_owned(), figure));
         row.push(ratios(&compared.ratios));
         row.push(ratios(&compared.noise));
         row.push(count(compared.inside));
@@ -128,7 +129,7 @@ fn miss(program: &str, place: &Place, hit_ns: Option<f64>) -> Option<String> {
             place.locks, place.known
         );
     }
-    let hold = median(&place.hold.preload);
+    let hold = median(place.hold.preload.iter().copied());
     if let (Some(hold), Some(hit)) = (hold, hit_ns)
         && hold < hit
     {
@@ -138,7 +139,9 @@ fn miss(program: &str, place: &Place, hit_ns: Option<f64>) -> Option<String> {
             time(hit)
         );
     }
-    let open = |compared: &Compared| median(&compared.width).is_some_and(|width| width > WIDE);
+    let open = |compared: &Compared| {
+        median(compared.width.iter().copied()).is_some_and(|width| width > WIDE)
+    };
     if open(&place.acquisitions) || open(&place.hold) {
         words += " The interval says that the figure is open.";
     }

@@ -4,10 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::vec::Vec;
 
-use kilocore_platform::NodeId;
-
-/// More than any system has; a wrong number must not fill the memory.
-const MOST: u32 = 1 << 16;
+use kilocore_platform::{NodeId, cpu_list};
 
 /// Returns the node of each core that this machine may have.
 pub(crate) fn nodes_of_cores() -> Vec<NodeId> {
@@ -17,7 +14,9 @@ pub(crate) fn nodes_of_cores() -> Vec<NodeId> {
 /// The same from another folder. A core that no node lists is on the first node. Without a description
 /// there is one core, whose seat all others use.
 fn described_in(folder: &Path) -> Vec<NodeId> {
-    let read = |path: std::path::PathBuf| numbers(fs::read_to_string(path).ok()?.trim());
+    let read = |path: std::path::PathBuf| -> Option<Vec<u32>> {
+        Some(cpu_list(&fs::read_to_string(path).ok()?)?.map(|cpu| cpu.0).collect())
+    };
     let cores = read(folder.join("cpu/possible")).and_then(|cores| cores.last().copied());
     let nodes = read(folder.join("node/online")).unwrap_or_default();
     let first = nodes.first().copied().unwrap_or(0);
@@ -33,20 +32,6 @@ fn described_in(folder: &Path) -> Vec<NodeId> {
         }
     }
     of_cores
-}
-
-/// Reads a list such as `0-3,8`.
-fn numbers(text: &str) -> Option<Vec<u32>> {
-    let mut all = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if last >= MOST {
-            return None;
-        }
-        all.extend(first..=last);
-    }
-    Some(all)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use kilocore_platform::cpu_list;
+
 use crate::tiered::{BATCH, CORES_PER_STRIPE, TieredOptions};
 
 use super::PAGE_BYTES;
@@ -116,22 +118,8 @@ fn size(text: &str) -> Option<u64> {
 
 /// Reads a list such as `0-3,8`.
 fn numbers(file: impl AsRef<Path>) -> Option<Vec<u32>> {
-    parse_numbers(fs::read_to_string(file).ok()?.trim())
-}
-
-fn parse_numbers(text: &str) -> Option<Vec<u32>> {
-    /// More than any system has; a wrong number must not fill the memory.
-    const MOST: u32 = 1 << 16;
-    let mut all = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if last >= MOST {
-            return None;
-        }
-        all.extend(first..=last);
-    }
-    Some(all)
+    let cpus: Vec<u32> = cpu_list(&fs::read_to_string(file).ok()?)?.map(|cpu| cpu.0).collect();
+    (!cpus.is_empty()).then_some(cpus)
 }
 
 #[cfg(test)]
@@ -139,10 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_and_sizes_are_read() {
-        assert_eq!(parse_numbers("0-2,8"), Some(vec![0, 1, 2, 8]));
-        assert_eq!(parse_numbers("0-4000000000"), None);
-        assert_eq!(parse_numbers(""), None);
+    fn sizes_are_read() {
         assert_eq!(
             (size("256K"), size("8M"), size("12"), size("3X")),
             (Some(256 << 10), Some(8 << 20), Some(12), None)

@@ -1,9 +1,6 @@
 //! What the kernel tells of threads.
 
-/// A moment or a duration in nanoseconds. Any clock will do that all events share: only differences
-/// count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Nanoseconds(pub u64);
+use kilocore_figures::Nanoseconds;
 
 /// The kernel's number of a thread (tid).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -21,7 +18,7 @@ pub struct Word {
 /// Something that happened to a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Event {
-    /// When.
+    /// When. Any clock will do that all events share: only differences count.
     pub at: Nanoseconds,
     /// To which thread.
     pub thread: ThreadId,

@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kilocore_linux::foreign_files::ForeignFile;
+use kilocore_linux::maps::{self, Mapping};
 
 use crate::java_threads::error::AttachError;
 
@@ -93,15 +94,13 @@ pub(crate) struct Libraries {
 
 /// Reads what is mapped in a process.
 pub(crate) fn libraries(pid: u32) -> io::Result<Libraries> {
-    let maps = fs::read(format!("/proc/{pid}/maps"))?;
-    Ok(parse_maps(&String::from_utf8_lossy(&maps)))
+    Ok(mapped(&maps::of(pid)?))
 }
 
-fn parse_maps(maps: &str) -> Libraries {
+fn mapped(mappings: &[Mapping]) -> Libraries {
     let mut libraries = Libraries::default();
     let mut other = false;
-    for path in maps.lines().filter_map(|line| Some(line.splitn(6, ' ').nth(5)?.trim_start())) {
-        let path = Path::new(path.strip_suffix(" (deleted)").unwrap_or(path));
+    for path in mappings.iter().filter_map(Mapping::file).map(Path::new) {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         libraries.hotspot |= name == "libjvm.so";
         // OpenJ9 has a libjvm.so as well. It writes files when it gets SIGQUIT.
@@ -239,6 +238,10 @@ mod tests {
 
     use super::*;
 
+    fn of_maps(text: &str) -> Libraries {
+        mapped(&maps::parse(text))
+    }
+
     const STATUS: &str = "Name:\tjava\nState:\tt (tracing stop)\nPid:\t4711\nUid:\t1\t2\t3\t4\n\
                           Gid:\t5\t6\t7\t8\nNSpid:\t4711\t9\nSigCgt:\t0000000000000004\n";
 
@@ -263,12 +266,12 @@ mod tests {
     #[test]
     fn hotspot_is_told_from_others() {
         let map = |path: &str| format!("7f00-7f10 r-xp 00000000 08:01 13   {path}\n");
-        assert!(parse_maps(&map("/opt/j d k/lib/server/libjvm.so (deleted)")).hotspot);
-        assert!(!parse_maps(&map("/opt/lib/libjvm.so.txt")).hotspot);
-        assert!(!parse_maps("7f00-7f10 r-xp 00000000 00:00 0\n").hotspot);
+        assert!(of_maps(&map("/opt/j d k/lib/server/libjvm.so (deleted)")).hotspot);
+        assert!(!of_maps(&map("/opt/lib/libjvm.so.txt")).hotspot);
+        assert!(!of_maps("7f00-7f10 r-xp 00000000 00:00 0\n").hotspot);
         let j9 = map("/opt/lib/j9vm/libjvm.so") + &map("/opt/lib/default/libj9vm29.so");
-        assert!(!parse_maps(&j9).hotspot);
-        let counters = parse_maps(&map("/tmp/hsperfdata_a b/47")).counters;
+        assert!(!of_maps(&j9).hotspot);
+        let counters = of_maps(&map("/tmp/hsperfdata_a b/47")).counters;
         assert_eq!(counters, Some("/tmp/hsperfdata_a b/47".into()));
     }
 
@@ -336,7 +339,7 @@ mod tests {
             before in proptest::collection::vec(any::<u8>(), 0..40),
             after in proptest::collection::vec(any::<u8>(), 0..40),
         ) {
-            let _ = (parse_status(&text), parse_maps(&maps));
+            let _ = (parse_status(&text), of_maps(&maps));
             let counters = [&before[..], b"sun.rt.jvmCapabilities\0", &after].concat();
             let _ = parse_counters(&counters);
         }

@@ -8,9 +8,10 @@ use rand_core::Rng;
 use super::{Session, about_one};
 use crate::budget::due;
 use crate::cores::usable_cores;
-use crate::ids::{Moment, Nanoseconds};
+use crate::ids::Moment;
 use crate::source::Wait;
 use crate::window::Window;
+use kilocore_figures::Nanoseconds;
 
 /// No pause is shorter, but for chance.
 const LEAST: Nanoseconds = Nanoseconds(2_000_000);

@@ -14,10 +14,10 @@ use kilocore_symbols::{Definitions, PerfMap};
 
 use crate::word_names::files::{Files, Module};
 use crate::word_names::hint::{Hint, hint};
-use crate::word_names::maps::{self, GONE, Mapping};
 use crate::word_names::packages::Packages;
 use crate::word_names::place::WordPlace;
 use crate::word_names::unwinding::{Unwinding, zero};
+use kilocore_linux::maps::{self, GONE, Mapping};
 
 /// Names for the addresses of a process.
 pub struct Names {

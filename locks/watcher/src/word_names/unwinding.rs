@@ -7,7 +7,7 @@ use framehop::Unwinder as _;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use kilocore_symbols::{Binary, TableBytes, UnwindTables, stack_reader};
 
-use crate::word_names::maps::Mapping;
+use kilocore_linux::maps::Mapping;
 
 /// The deepest stack.
 const DEEPEST: usize = 64;

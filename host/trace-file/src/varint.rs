@@ -3,10 +3,10 @@
 
 /// Bytes that are no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NoNumber;
+pub struct NoNumber;
 
 /// Appends a number.
-pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
+pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -15,7 +15,10 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes a number from the front.
-pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, NoNumber> {
+///
+/// # Errors
+/// [`NoNumber`] if there is none, or one that 64 bits do not hold.
+pub fn take(bytes: &mut &[u8]) -> Result<u64, NoNumber> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first().ok_or(NoNumber)?;
@@ -33,13 +36,15 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, NoNumber> {
     Err(NoNumber)
 }
 
-/// A difference as a number that is small if the difference is, whichever its sign.
-pub(crate) fn fold(difference: i64) -> u64 {
+/// Returns a difference as a number that is small if the difference is, whichever its sign.
+#[must_use]
+pub fn fold(difference: i64) -> u64 {
     ((difference << 1) ^ (difference >> 63)) as u64
 }
 
-/// The difference that was folded.
-pub(crate) fn unfold(number: u64) -> i64 {
+/// Returns the difference that was folded.
+#[must_use]
+pub fn unfold(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 

@@ -9,46 +9,68 @@ use std::fs;
 use std::io;
 
 /// What the kernel puts behind the path of a file that was removed, or that another was put in place of.
-pub(crate) const GONE: &str = " (deleted)";
+pub const GONE: &str = " (deleted)";
 
-/// A stretch of memory.
+/// A stretch of a process's address space.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mapping {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) executable: bool,
-    pub(crate) shared: bool,
-    /// Where in the file it begins.
-    pub(crate) offset: u64,
+pub struct Mapping {
+    /// Its first address.
+    pub start: u64,
+    /// The address behind its last one; more than `start`.
+    pub end: u64,
+    /// Whether it can be executed.
+    pub executable: bool,
+    /// Whether what is written there is seen by others that map the file.
+    pub shared: bool,
+    /// Where in the file it begins, in bytes.
+    pub offset: u64,
     /// The numbers of the file's device: major, then minor.
-    pub(crate) device: (u64, u64),
-    pub(crate) inode: u64,
+    pub device: (u64, u64),
+    /// The number of the file on its device; 0 without a file.
+    pub inode: u64,
     /// The file, or a word in brackets, or nothing.
-    pub(crate) path: String,
+    pub path: String,
 }
 
 impl Mapping {
-    /// The path, if it is that of a file. If the file [is gone](Self::is_gone), it was there once.
-    pub(crate) fn file(&self) -> Option<&str> {
+    /// Returns the path, if it is that of a file. If the file [is gone](Self::is_gone), it was there once.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
         let path = self.path.strip_suffix(GONE).unwrap_or(&self.path);
         path.starts_with('/').then_some(path)
     }
 
     /// Whether the file has no name any more, so that another file may be at its path; or ends in these
     /// words.
-    pub(crate) fn is_gone(&self) -> bool {
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
         self.path.ends_with(GONE)
     }
 }
 
-/// The mappings of a process, sorted by address.
-pub(crate) fn of(pid: u32) -> io::Result<Vec<Mapping>> {
-    let text = fs::read(format!("/proc/{pid}/maps"))?;
-    Ok(parse(&String::from_utf8_lossy(&text)))
+/// Returns the mappings of a process, sorted by address.
+///
+/// # Errors
+/// The system's, if there is no such process or it may not be looked at.
+pub fn of(pid: u32) -> io::Result<Vec<Mapping>> {
+    read(&format!("/proc/{pid}/maps"))
 }
 
-/// Lines that are none are left out.
-fn parse(text: &str) -> Vec<Mapping> {
+/// Returns the mappings of the calling process.
+///
+/// # Errors
+/// The system's: `/proc` may not be there.
+pub fn own() -> io::Result<Vec<Mapping>> {
+    read("/proc/self/maps")
+}
+
+fn read(path: &str) -> io::Result<Vec<Mapping>> {
+    Ok(parse(&String::from_utf8_lossy(&fs::read(path)?)))
+}
+
+/// Reads the text of such a file. Lines that are no mappings are left out.
+#[must_use]
+pub fn parse(text: &str) -> Vec<Mapping> {
     text.lines().filter_map(line).collect()
 }
 
@@ -68,8 +90,9 @@ fn line(text: &str) -> Option<Mapping> {
     (start < end).then_some(Mapping { start, end, executable, shared, offset, device, inode, path })
 }
 
-/// The mapping that an address lies in.
-pub(crate) fn at(mappings: &[Mapping], address: u64) -> Option<&Mapping> {
+/// Returns the mapping that an address lies in, of mappings that are sorted by address.
+#[must_use]
+pub fn at(mappings: &[Mapping], address: u64) -> Option<&Mapping> {
     let after = mappings.partition_point(|mapping| mapping.start <= address);
     mappings.get(after.checked_sub(1)?).filter(|mapping| address < mapping.end)
 }
@@ -94,13 +117,14 @@ mod tests {
         assert!(at(&mappings, 0x3000).is_none() && at(&mappings, 0).is_none());
         let other = at(&mappings, 0x5000).unwrap();
         assert!(other.executable && !other.is_gone());
-        assert!(!of(std::process::id()).unwrap().is_empty());
+        assert_eq!(of(std::process::id()).unwrap().is_empty(), own().unwrap().is_empty());
+        assert!(!own().unwrap().is_empty());
     }
 
     proptest! {
         #[test]
         fn no_text_is_too_strange(text in "[0-9a-f rwxps:/\\n-]{0,200}") {
-            parse(&text);
+            let _ = parse(&text);
         }
     }
 }
