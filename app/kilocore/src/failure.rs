@@ -41,7 +41,7 @@ impl Failure {
     /// Prints the message on standard error and gives the exit status. Parts of it may come from a
     /// file; of what steers a terminal only line ends are let through.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("kilocore: {}", kilocore_report::printable_document(&self.message));
+        eprintln!("kilocore: {}", kilocore_show::printable_document(&self.message));
         ExitCode::from(self.status)
     }
 }

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use kilocore_locate::{Comparison, Document, Work, compare, folded};
-use kilocore_report::{LocateReport, Report, terminal};
+use kilocore_report::{LocateReport, terminal};
+use kilocore_show::Report;
 
 use crate::failure::Failure;
 use crate::output;
@@ -152,7 +153,7 @@ fn compare_files(arguments: &Compare) -> Result<ExitCode, Failure> {
 /// What a file is to hold.
 #[derive(Debug, Clone, Copy)]
 enum Content {
-    Report(kilocore_report::Format),
+    Report(kilocore_show::Format),
     Folded,
 }
 

@@ -99,7 +99,7 @@ fn print_hints(profile: &Profile) {
     let hints = watching.map_or(&[][..], |watching| &watching.hints);
     if !hints.is_empty() {
         let hints = format!("Functions without a name: {}.", hints.join("; "));
-        output::print(&format!("\n{}\n", kilocore_report::printable_document(&hints)));
+        output::print(&format!("\n{}\n", kilocore_show::printable_document(&hints)));
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use kilocore_report::{CurvesReport, Format, Generated, Report};
+use kilocore_report::CurvesReport;
+use kilocore_show::{Format, Generated, Report};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -42,7 +43,7 @@ pub(crate) fn print_as_is(text: &str) {
 
 /// Prints one JSON document on standard output.
 pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
-    print_as_is(&kilocore_report::in_json(document)?);
+    print_as_is(&kilocore_show::in_json(document)?);
     Ok(())
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
 
 /// Writes a file that appears complete or not at all, and says so.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    kilocore_report::write_whole(path, text).map_err(|error| {
+    kilocore_show::write_whole(path, text).map_err(|error| {
         Failure::new(format!(
             "cannot write {}: {error}; choose a folder that exists and may be written to",
             path.display()
@@ -119,7 +120,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
 /// Writes a report, if one is wanted.
 pub(crate) fn report(options: &Options, report: &impl Report) -> Result<(), Failure> {
     if let Some(path) = &options.output {
-        kilocore_report::write(path, report)?;
+        kilocore_show::write(path, report)?;
         eprintln!("kilocore: report written to {}", path.display());
     }
     Ok(())

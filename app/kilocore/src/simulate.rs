@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use kilocore_published::Parameter;
-use kilocore_report::{Assumption, Format, Report, Table};
+use kilocore_show::{Assumption, Format, Report, Table};
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -113,7 +113,7 @@ impl Subject {
                 "'{program}' {}; it is watched from outside instead",
                 launch::obstacle(obstacle)
             );
-            eprintln!("kilocore: {}", kilocore_report::printable_document(&text));
+            eprintln!("kilocore: {}", kilocore_show::printable_document(&text));
         }
     }
 }

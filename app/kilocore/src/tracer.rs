@@ -47,7 +47,7 @@ impl<'a> Tracer<'a> {
 }
 
 fn say(message: &str) {
-    eprintln!("kilocore: {}", kilocore_report::printable_document(message));
+    eprintln!("kilocore: {}", kilocore_show::printable_document(message));
 }
 
 /// What a trace leaves out.

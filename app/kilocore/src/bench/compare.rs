@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_kernel_bench::{Comparison, Comparisons, Document, compare};
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 
 use crate::failure::Failure;
 use crate::output;

@@ -52,7 +52,7 @@ pub(crate) fn list(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let rows: Vec<[String; 4]> = entries.iter().map(row).collect();
     let headings = ["name", "one operation", "tasks", "source"];
-    output::print(&kilocore_report::terminal::words_table(headings, &rows, output::width()));
+    output::print(&kilocore_show::terminal::words_table(headings, &rows, output::width()));
     output::print("* or the other kind: --as processes, --as threads\n");
     Ok(ExitCode::SUCCESS)
 }

@@ -13,9 +13,10 @@ use std::process::ExitCode;
 
 use kilocore_kernel_bench::{Document, Plan};
 use kilocore_locate::{Comparison, Run, Work, compare};
-use kilocore_report::{LocateReport, Report, terminal};
+use kilocore_report::{LocateReport, terminal};
 use kilocore_sampled_profile::SampledProfile;
 use kilocore_sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
+use kilocore_show::Report;
 use tempfile::TempDir;
 
 use super::measure_arguments::MeasureArguments;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kilocore_kernel_bench::document::{Outcome, Sample};
 use kilocore_kernel_bench::{Document, benchmarks};
-use kilocore_report::{
+use kilocore_show::{
     Across, Format, Generated, Host, Line, Lines, LinesReport, Mark, Provenance, Report,
     ReportError, in_csv, in_json,
 };
@@ -21,7 +21,7 @@ const MOST_STEPS: u32 = 512;
 /// Writes the document in the format that the file's ending asks for.
 pub(super) fn write(path: &Path, document: &Document) -> Result<(), Failure> {
     let text = Results(document).render(Format::of(path)?)?;
-    kilocore_report::write_whole(path, &text).map_err(|error| {
+    kilocore_show::write_whole(path, &text).map_err(|error| {
         Failure::new(format!("cannot write {}: {error}; choose another place", path.display()))
     })?;
     eprintln!("kilocore: report written to {}", path.display());
@@ -50,7 +50,7 @@ impl Report for Results<'_> {
 }
 
 /// Everything on one page.
-fn page(document: &Document) -> LinesReport<'static> {
+fn page(document: &Document) -> LinesReport {
     let environment = &document.environment;
     let mut charts = Vec::new();
     if document.benchmarks.iter().any(Outcome::has_run) {

@@ -14,7 +14,7 @@ use kilocore_numa_advice::{Advice, Adviser};
 use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, record};
 use kilocore_references::{About, Ending, Reader};
-use kilocore_report::{Format, Report, ReportError, in_csv, in_json};
+use kilocore_show::{Format, Report, ReportError, in_csv, in_json};
 
 use self::document::{Document, csv_rows};
 use self::machine::Machine;

@@ -7,7 +7,7 @@ use kilocore_placement::{Memory, Outcome, Rule, Streamed, Told};
 use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
 use kilocore_references::{About, Event};
-use kilocore_report::{Report, ReportError, in_csv, in_json};
+use kilocore_show::{Report, ReportError, in_csv, in_json};
 
 use super::delays::Delays;
 use super::document::{Document, csv_rows};
@@ -71,7 +71,7 @@ impl Wanted {
         Ok(Simulation { setting, machine, jobs, streamed })
     }
 
-    fn formats(&self) -> Result<Vec<(&PathBuf, kilocore_report::Format)>, Failure> {
+    fn formats(&self) -> Result<Vec<(&PathBuf, kilocore_show::Format)>, Failure> {
         crate::simulate::formats(&self.output)
     }
 

@@ -1,7 +1,7 @@
 //! The page of what a program's references were simulated to cost.
 
 use kilocore_published::numa::Setting;
-use kilocore_report::{Host, LinesReport, ReportError, Table};
+use kilocore_show::{Host, LinesReport, ReportError, Table};
 
 use crate::{output, simulate};
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_references::{About, Contents, Ending, Reader};
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 use serde::Serialize;
 
 use crate::failure::Failure;

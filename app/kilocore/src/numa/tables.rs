@@ -1,7 +1,7 @@
 //! The results for people.
 
 use kilocore_placement::{Outcome, Rule};
-use kilocore_report::{Mark, Table, number};
+use kilocore_show::{Mark, Table, number};
 
 use super::results::Results;
 

@@ -9,7 +9,7 @@ use clap::Args;
 use kilocore_page_recorder::{Options, RecordError, Recording};
 use kilocore_page_trace::Ending;
 use kilocore_process::{Held, shell_status};
-use kilocore_report::number;
+use kilocore_show::number;
 
 use crate::failure::Failure;
 use crate::{examples, launch, output, when};

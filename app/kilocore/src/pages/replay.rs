@@ -7,7 +7,7 @@ use clap::Args;
 use kilocore_page_replay::{Distribution, Measured, Program, Replay};
 use kilocore_page_trace::Trace;
 use kilocore_published::pages::Policy;
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -10,7 +10,7 @@ use kilocore_page_trace::{
     Header, Nanoseconds, ReadError, Reader, Reuse, Summary, Trace, Wrong, write_text,
 };
 use kilocore_predict::shell_word;
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -9,16 +9,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use document::{Document, csv_rows};
 use kilocore_machine::Description;
 use kilocore_published::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
-use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use results::Results;
+use updates::Updates;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
-use document::{Document, csv_rows};
-use results::Results;
-use updates::Updates;
 
 /// Processes that are created and end on all cores.
 #[derive(Debug, Args)]
@@ -114,12 +114,12 @@ impl Report for Results<'_> {
 }
 
 /// Everything on one page.
-fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+fn page(results: &Results<'_>) -> LinesReport {
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: format!("Deferred updates under {}", results.setting.workload),
-        host: Host::Machine(results.machine),
+        host: Host::Machine(kilocore_report::described(results.machine)),
         charts: vec![results.chart()],
         tables: tables::all(results),
         assumptions: super::assumptions(results.setting.parameters()),

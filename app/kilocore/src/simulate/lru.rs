@@ -9,18 +9,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use document::{Document, csv_rows};
+use factors::Factors;
 use kilocore_machine::Description;
 use kilocore_published::lru::{
     FolioOrder, Folios, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, jobs, sweep,
 };
-use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use results::Results;
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
-use document::{Document, csv_rows};
-use factors::Factors;
-use results::Results;
 
 /// Processes that write or read a file each, through the page cache.
 #[derive(Debug, Args)]
@@ -131,12 +131,12 @@ impl Report for Results<'_> {
 }
 
 /// Everything on one page.
-fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+fn page(results: &Results<'_>) -> LinesReport {
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: format!("The page cache's lists under {}", results.what()),
-        host: Host::Machine(results.machine),
+        host: Host::Machine(kilocore_report::described(results.machine)),
         charts: vec![results.chart()],
         tables: tables::all(results),
         assumptions: super::assumptions(results.setting.parameters()),

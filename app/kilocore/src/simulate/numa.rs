@@ -9,17 +9,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use document::{Document, csv_rows};
 use kilocore_numa_programs::{Program, Size};
 use kilocore_placement::{Rule, Synthetic};
 use kilocore_published::numa::{Load, jobs, sweep};
-use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use results::Results;
+use shares::Shares;
 
 use crate::failure::Failure;
 use crate::numa::{Delays, Machine};
 use crate::output;
-use document::{Document, csv_rows};
-use results::Results;
-use shares::Shares;
 
 /// Programs whose pages are copied or moved between memory nodes.
 #[derive(Debug, Args)]
@@ -101,7 +101,7 @@ impl Report for Results<'_> {
 }
 
 /// Everything on one page.
-fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+fn page(results: &Results<'_>) -> LinesReport {
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use document::{Document, csv_rows};
 use kilocore_machine::Description;
 use kilocore_page_trace::Trace;
 use kilocore_published::pages::{Job, Load, Pattern, Policy, RunLength, Setting, sweep};
-use kilocore_report::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use results::{Results, Subject};
 
 use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
-use document::{Document, csv_rows};
-use results::{Results, Subject};
 
 /// The most cores that patterns are simulated on if nothing is said.
 const USUAL_CORES: u32 = 64;
@@ -184,12 +184,12 @@ impl Report for Results<'_> {
 }
 
 /// Everything on one page.
-fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+fn page(results: &Results<'_>) -> LinesReport {
     LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: format!("Page pools under {}", results.what()),
-        host: Host::Machine(results.machine),
+        host: Host::Machine(kilocore_report::described(results.machine)),
         charts: if results.cores.len() > 1 { vec![results.chart()] } else { Vec::new() },
         tables: tables::all(results),
         assumptions: super::assumptions(results.setting.parameters()),

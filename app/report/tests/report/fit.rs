@@ -7,7 +7,8 @@ use kilocore_fit::{
 };
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_report::{FitReport, Generated, Report, terminal};
+use kilocore_report::{FitReport, terminal};
+use kilocore_show::{Generated, Report};
 use scraper::{Html, Selector};
 
 use crate::sample::HOSTILE;

@@ -2,7 +2,7 @@
 
 use kilocore_machine::Description;
 use kilocore_published::ldu::{BreakEven, Level, Point, SchemeId, Setting, break_even, levels};
-use kilocore_report::{Across, Line, Lines, Mark, number};
+use kilocore_show::{Across, Line, Lines, Mark, number};
 
 /// What the stock kernel did in the paper.
 pub(super) const PUBLISHED_STOCK: &str = "stock, published";

@@ -1,7 +1,7 @@
 //! The results for people: the paper's figures and its table, the published beside the simulated.
 
 use kilocore_published::ldu::{BreakEven, Level, Origin, RATIOS, SchemeId, TIMES, published};
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 
 use super::document::PUBLISHED_ON;
 use super::results::{PUBLISHED_STOCK, Results};

@@ -2,7 +2,7 @@
 
 use kilocore_machine::Description;
 use kilocore_published::lru::{Folios, Pattern, Point, Setting, Variant};
-use kilocore_report::{Across, Line, Lines, Mark};
+use kilocore_show::{Across, Line, Lines, Mark};
 
 /// The points of a sweep, and of what they are.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The results for people: the paper's figures, and what its text says below the simulated ones.
 
 use kilocore_published::lru::{Claims, Pattern, Point, Variant, claims};
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 
 use super::results::Results;
 

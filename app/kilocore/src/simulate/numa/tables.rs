@@ -2,7 +2,7 @@
 
 use kilocore_placement::{Account, Rule};
 use kilocore_published::numa::{Load, Mix, claims};
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 
 use super::results::Results;
 

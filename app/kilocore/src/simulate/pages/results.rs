@@ -3,7 +3,7 @@
 use kilocore_machine::Description;
 use kilocore_page_trace::Trace;
 use kilocore_published::pages::{Pattern, Point, Policy, Setting};
-use kilocore_report::{Across, Line, Lines, Mark};
+use kilocore_show::{Across, Line, Lines, Mark};
 
 /// What was done with pages.
 #[derive(Debug, Clone, Copy)]

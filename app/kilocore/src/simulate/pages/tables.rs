@@ -1,7 +1,7 @@
 //! The results for people.
 
 use kilocore_published::pages::{Point, Policy};
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 
 use super::results::{Results, Subject};
 

@@ -6,18 +6,18 @@ mod tables;
 
 use std::process::ExitCode;
 
+use document::{Document, csv_rows};
 use kilocore_occupancy::{Hardware, nas};
 use kilocore_platform::Nanos;
-use kilocore_report::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
 use kilocore_sched_experiments::cache::{self, Contender, Mix, Setting, judge, mixes};
+use kilocore_show::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
+use results::Results;
 
 use super::Arguments;
 use super::who::for_caches;
 use crate::failure::Failure;
 use crate::output;
 use crate::simulate;
-use document::{Document, csv_rows};
-use results::Results;
 
 pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = simulate::formats(&arguments.output)?;
@@ -102,7 +102,7 @@ impl Report for Results<'_> {
 }
 
 /// Everything on one page.
-fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+fn page(results: &Results<'_>) -> LinesReport {
     let mixes = results.mixes.iter().map(|mix| Assumption {
         name: format!("mix {}: {}", mix.name, mix.about),
         value: results::counted(mix),
@@ -114,7 +114,7 @@ fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: "Programs that share caches, under schedulers that see it".to_owned(),
-        host: Host::Machine(&results.setting.machine),
+        host: Host::Machine(kilocore_report::described(&results.setting.machine)),
         charts: vec![results.chart()],
         tables: tables::all(results),
         assumptions: mixes.collect(),

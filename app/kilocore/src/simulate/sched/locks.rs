@@ -6,8 +6,10 @@ mod tables;
 
 use std::process::ExitCode;
 
-use kilocore_report::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
+use document::{Document, csv_rows};
 use kilocore_sched_experiments::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
+use kilocore_show::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
+use results::Results;
 
 use super::Arguments;
 use super::who::for_locks;
@@ -15,8 +17,6 @@ use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::output;
 use crate::simulate;
-use document::{Document, csv_rows};
-use results::Results;
 
 /// The AMD machine of the thesis.
 const MACHINE: &str = "opteron-8356-8s";
@@ -72,7 +72,7 @@ impl Report for Results<'_> {
 }
 
 /// Everything on one page.
-fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
+fn page(results: &Results<'_>) -> LinesReport {
     let loads = &results.plan.loads;
     let assumptions = loads.iter().flat_map(|load| {
         load.parameters().into_iter().map(|parameter| Assumption {
@@ -85,7 +85,7 @@ fn page<'a>(results: &Results<'a>) -> LinesReport<'a> {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: "Kernel locks that many cores fight for, under schedulers that see it".to_owned(),
-        host: Host::Machine(results.machine),
+        host: Host::Machine(kilocore_report::described(results.machine)),
         charts: loads.iter().map(|load| results.chart(load)).collect(),
         tables: tables::all(results),
         assumptions: assumptions.collect(),

@@ -1,7 +1,7 @@
 //! What was simulated, to be looked up.
 
-use kilocore_report::{Across, Line, Lines, Mark};
 use kilocore_sched_experiments::cache::{Contender, Judgements, Mix, Point, Setting};
+use kilocore_show::{Across, Line, Lines, Mark};
 
 /// The points of an experiment.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The results for people.
 
-use kilocore_report::{Table, number};
 use kilocore_sched_experiments::cache::{Judgements, Mix, Point};
+use kilocore_show::{Table, number};
 
 use super::results::{Results, counted};
 

@@ -1,8 +1,8 @@
 //! What was simulated, to be looked up.
 
 use kilocore_machine::Description;
-use kilocore_report::{Across, Line, Lines, Mark};
 use kilocore_sched_experiments::locks::{Choice, KernelLock, Load, Plan, Point};
+use kilocore_show::{Across, Line, Lines, Mark};
 
 /// The points of a plan.
 #[derive(Debug)]

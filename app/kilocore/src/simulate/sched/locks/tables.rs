@@ -1,7 +1,7 @@
 //! The results for people: speed-ups by cores, and what goes on with all of them.
 
-use kilocore_report::{Table, number};
 use kilocore_sched_experiments::locks::{Choice, Load, Point};
+use kilocore_show::{Table, number};
 
 use super::results::{Results, speedup};
 

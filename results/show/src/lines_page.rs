@@ -1,52 +1,11 @@
 //! The page of an experiment that is not about locks.
 
 use askama::Template;
-use kilocore_machine::Description;
-use kilocore_predict::ForecastPoint;
 
 use crate::chart::Chart;
-use crate::drawn::Drawn;
-use crate::figures::{self, Group};
-use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
-use crate::text::{printable, printable_document};
-use crate::{Generated, Lines, ReportError, terminal};
-
-/// Figures in rows, in words ready to be shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
-    /// What stands above: says where the figures come from.
-    pub title: String,
-    /// What the rows are of.
-    pub front: &'static str,
-    /// What the columns are of.
-    pub headings: Vec<&'static str>,
-    /// What is in front of each row, and its figures. If there is none, the sentences stand alone.
-    pub rows: Vec<(String, Vec<String>)>,
-    /// What there is to say about it.
-    pub below: Vec<String>,
-}
-
-impl Table {
-    /// The table for a terminal that is so many characters wide. What would move its cursor, in
-    /// names and sentences from elsewhere, is replaced.
-    #[must_use]
-    pub fn plain(&self, width: u16) -> String {
-        let mut text = String::new();
-        if !self.rows.is_empty() {
-            let row = |(front, figures): &(String, Vec<String>)| {
-                (printable(front), figures.iter().map(|figure| printable(figure)).collect())
-            };
-            let rows: Vec<(String, Vec<String>)> = self.rows.iter().map(row).collect();
-            let table = terminal::figures_table(self.front, &self.headings, &rows, width);
-            text = format!("{}\n{table}", printable(&self.title));
-        }
-        for sentence in &self.below {
-            text += &printable_document(sentence);
-            text.push('\n');
-        }
-        text
-    }
-}
+use crate::page_parts::{Foot, Head};
+use crate::text::printable_document;
+use crate::{Generated, Lines, Machine, ReportError, Table};
 
 /// Something that was assumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,9 +20,9 @@ pub struct Assumption {
 
 /// What an experiment was made on.
 #[derive(Debug, Clone)]
-pub enum Host<'a> {
+pub enum Host {
     /// A machine that was simulated.
-    Machine(&'a Description),
+    Machine(Machine),
     /// A real one.
     Real {
         /// Its name.
@@ -77,7 +36,7 @@ pub enum Host<'a> {
 
 /// An experiment for a page.
 #[derive(Debug, Clone)]
-pub struct LinesReport<'a> {
+pub struct LinesReport {
     /// By whom, how and when.
     pub generated: Generated,
     /// What kind of thing it is, in a few words.
@@ -85,7 +44,7 @@ pub struct LinesReport<'a> {
     /// What it is of.
     pub title: String,
     /// The machine.
-    pub host: Host<'a>,
+    pub host: Host,
     /// What is shown first; small ones stand in pairs.
     pub charts: Vec<Lines>,
     /// What comes after.
@@ -102,16 +61,24 @@ struct LinesPage<'a> {
     machine_name: &'a str,
     machine_title: &'a str,
     generated: &'a Generated,
-    report: &'a LinesReport<'a>,
+    report: &'a LinesReport,
     charts: Vec<Chart>,
     pairs: Vec<Chart>,
     facts: &'a [(&'static str, String)],
-    machine: Vec<Group>,
-    /// Lines cannot be hidden.
-    curves: [Drawn<'a, ForecastPoint>; 0],
+    machine: Option<&'a Machine>,
 }
 
-impl LinesReport<'_> {
+impl<'a> LinesPage<'a> {
+    fn head(&self) -> Head<'a> {
+        Head::new(self.title)
+    }
+
+    fn foot(&self) -> Foot<'a> {
+        Foot { generated: self.generated }
+    }
+}
+
+impl LinesReport {
     /// The page: one file that needs no other.
     ///
     /// # Errors
@@ -122,10 +89,8 @@ impl LinesReport<'_> {
             return Err(ReportError::NoCurves);
         }
         let (machine_name, machine_title, facts, machine) = match &self.host {
-            Host::Machine(machine) => {
-                (&machine.name, &machine.title, &[][..], figures::groups(machine))
-            }
-            Host::Real { name, title, facts } => (name, title, &facts[..], Vec::new()),
+            Host::Machine(machine) => (&machine.name, &machine.title, &[][..], Some(machine)),
+            Host::Real { name, title, facts } => (name, title, &facts[..], None),
         };
         let charts = |small: bool| -> Vec<Chart> {
             let of_size = self.charts.iter().enumerate().filter(|(_, lines)| lines.small == small);
@@ -141,7 +106,6 @@ impl LinesReport<'_> {
             pairs: charts(true),
             facts,
             machine,
-            curves: [],
         };
         Ok(printable_document(&page.render()?))
     }

@@ -1,16 +1,18 @@
 //! Charts of the curves of locks against cores.
 
+use kilocore_curve::CurvePoint;
+
 use super::frame::{Frame, Size};
 use super::{BAND_ROOM, Chart, Dot, Heading, Series, Tick, around, path, spread_names};
 use crate::curve_set::CurveSet;
-use crate::drawn::{Banded, Drawn, Role};
+use crate::drawn::{Drawn, Role};
 use crate::number;
 use crate::quantity::Quantity;
 use crate::scale::{Growth, Scale};
 
 impl Chart {
     /// Lays out a chart whose axis of cores grows as given.
-    pub(crate) fn of_curves<P: Banded>(
+    pub fn of_curves<P: CurvePoint>(
         id: &'static str,
         set: &CurveSet<'_, P>,
         quantity: &Quantity<P>,
@@ -37,7 +39,7 @@ impl Chart {
         let y_ticks =
             y_ticks.map(|v| Tick { at: y.place(v), label: (quantity.written)(v) }).collect();
         let (reference, reference_label) = axes.linear_scaling(set);
-        let written = if quantity.throughput { quantity.written } else { number::per_second };
+        let written = if quantity.band.is_some() { quantity.written } else { number::per_second };
         let sentence = |drawn: &Drawn<'_, P>| drawn.sentence_in(written);
         let description: Vec<String> = set.curves.iter().map(sentence).collect();
         Self {
@@ -58,7 +60,7 @@ impl Chart {
 }
 
 /// The axes that hold all points.
-fn scales<P: Banded>(
+fn scales<P: CurvePoint>(
     set: &CurveSet<'_, P>,
     quantity: &Quantity<P>,
     growth: Growth,
@@ -71,8 +73,11 @@ fn scales<P: Banded>(
     let given = set.given.iter().map(|given| given.throughput);
     let values = finite(&mut points().map(quantity.of).chain(given));
     let highest = values.iter().copied().fold(0.0, f64::max);
-    let loud = set.curves.iter().filter(|drawn| quantity.throughput && !set.is_quiet(drawn));
-    let bands = finite(&mut loud.flat_map(|drawn| &drawn.curve.points).map(|p| p.band().1));
+    let loud = || set.curves.iter().filter(|drawn| !set.is_quiet(drawn));
+    let highs = |band: fn(&P) -> (f64, f64)| {
+        finite(&mut loud().flat_map(|drawn| &drawn.curve.points).map(|p| band(p).1))
+    };
+    let bands = quantity.band.map(highs).unwrap_or_default();
     let band = bands.into_iter().fold(highest, f64::max).min(highest * BAND_ROOM);
     let top = (band * 1.04).min(quantity.limit);
     let most = f64::from(set.most_cores());
@@ -95,7 +100,7 @@ struct Axes<'a, P> {
     quantity: &'a Quantity<P>,
 }
 
-impl<P: Banded> Axes<'_, P> {
+impl<P: CurvePoint> Axes<'_, P> {
     fn place(&self, cores: u32, value: f64) -> (f64, f64) {
         (self.x.place(f64::from(cores)), self.y.place(value))
     }
@@ -106,11 +111,9 @@ impl<P: Banded> Axes<'_, P> {
             points.iter().map(|p| self.place(p.cores(), of(p))).collect()
         };
         let at = placed(&self.quantity.of);
-        let band = if self.quantity.throughput {
-            around(placed(&|p| p.band().1), placed(&|p| p.band().0))
-        } else {
-            String::new()
-        };
+        let around_line =
+            |band: fn(&P) -> (f64, f64)| around(placed(&|p| band(p).1), placed(&|p| band(p).0));
+        let band = self.quantity.band.map(around_line).unwrap_or_default();
         let dots = points.iter().zip(&at);
         let of_curve = set.given.iter().filter(|given| given.index == drawn.style.index);
         let measured = of_curve.map(|given| {
@@ -140,7 +143,8 @@ impl<P: Banded> Axes<'_, P> {
     fn linear_scaling(&self, set: &CurveSet<'_, P>) -> (String, (f64, f64)) {
         let nothing = (String::new(), (0.0, 0.0));
         let Some(drawn) = set.today().or(set.curves.first()) else { return nothing };
-        let Some(first) = drawn.curve.points.first().filter(|_| self.quantity.throughput) else {
+        let Some(first) = drawn.curve.points.first().filter(|_| self.quantity.band.is_some())
+        else {
             return nothing;
         };
         let per_core = first.throughput() / f64::from(first.cores());

@@ -3,14 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use kilocore_predict::ForecastPoint;
 use serde::Serialize;
 
-use crate::encode::in_json;
-use crate::{
-    CurvesReport, FitReport, ForecastReport, Generated, ReportError, chart_file, fit_page, page,
-    spreadsheet,
-};
+use crate::ReportError;
 
 /// What a report may be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,12 +40,12 @@ impl Format {
     ///
     /// ```
     /// use std::path::Path;
-    /// use kilocore_report::Format;
+    /// use kilocore_show::Format;
     ///
     /// assert_eq!(Format::of(Path::new("out/forecast.html"))?, Format::Html);
     /// let refused = Format::of(Path::new("forecast.pdf")).unwrap_err();
     /// assert!(refused.to_string().contains(".html, .svg, .csv or .json"));
-    /// # Ok::<(), kilocore_report::ReportError>(())
+    /// # Ok::<(), kilocore_show::ReportError>(())
     /// ```
     ///
     /// # Errors
@@ -68,6 +63,19 @@ impl Format {
         let [most @ .., last] = Self::ALL.map(|format| format!(".{}", format.ending()));
         format!("{} or {last}", most.join(", "))
     }
+}
+
+/// By whom, how and when a report was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Generated {
+    /// The program and its version: `kilocore 0.1.0`.
+    pub by: String,
+    /// The command line that made it, ready to be typed again.
+    pub command: String,
+    /// When, in words of the caller's choice; none where the same command must give the same
+    /// bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// A result that can be written in every [`Format`]. The same report gives the same bytes.
@@ -109,78 +117,6 @@ pub trait Report {
             Format::Json => self.json(),
         }
     }
-}
-
-impl Report for ForecastReport<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page::forecast(self)
-    }
-
-    fn svg(&self) -> Result<String, ReportError> {
-        chart_file::render(self.into())
-    }
-
-    fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::points(self.into(), &self.forecast.curves)
-    }
-
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(self)
-    }
-}
-
-impl Report for FitReport<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        fit_page::page(self)
-    }
-
-    fn svg(&self) -> Result<String, ReportError> {
-        chart_file::render(self.into())
-    }
-
-    fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::fit(self.outlook)
-    }
-
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(self)
-    }
-}
-
-impl Report for CurvesReport<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page::curves(self)
-    }
-
-    fn svg(&self) -> Result<String, ReportError> {
-        chart_file::render(self.into())
-    }
-
-    fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::points(self.into(), self.curves)
-    }
-
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&CurvesDocument {
-            provenance: self.simulated().kind.name(),
-            machine: &self.machine.name,
-            workload: &self.workload,
-            seed: self.seed,
-            generated: &self.generated,
-            points: self.curves.iter().flat_map(|curve| &curve.points).collect(),
-        })
-    }
-}
-
-/// The points of curves alone, as one document.
-#[derive(Serialize)]
-struct CurvesDocument<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    workload: &'a str,
-    seed: u64,
-    generated: &'a Generated,
-    points: Vec<&'a ForecastPoint>,
 }
 
 /// Writes a report into a file, in the format that its ending asks for.

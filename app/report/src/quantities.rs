@@ -4,36 +4,16 @@ use std::fmt::Write;
 
 use kilocore_fit::OutlookPoint;
 use kilocore_predict::ForecastPoint;
-
-use crate::drawn::Drawn;
-use crate::number;
-use crate::scale::Growth;
-
-/// A quantity that is drawn against cores.
-#[derive(Debug)]
-pub(crate) struct Quantity<P> {
-    /// What the axis is labelled.
-    pub(crate) name: &'static str,
-    /// The figure of a point.
-    pub(crate) of: fn(&P) -> f64,
-    /// How it is written.
-    pub(crate) written: fn(f64) -> String,
-    /// Whether it is throughput, which alone has a band and a line of linear scaling.
-    pub(crate) throughput: bool,
-    /// The highest end that the axis may have.
-    pub(crate) limit: f64,
-    /// How its axis grows where that of cores is linear.
-    pub(crate) growth: Growth,
-    /// What hovering over a point tells.
-    pub(crate) hover: fn(&Drawn<'_, P>, &P) -> String,
-}
+use kilocore_show::drawn::Drawn;
+use kilocore_show::scale::Growth;
+use kilocore_show::{Quantity, number};
 
 /// Throughput, with its band.
 pub(crate) const THROUGHPUT: Quantity<ForecastPoint> = Quantity {
     name: "throughput, sections per second",
     of: |p| p.point.throughput_per_s,
     written: number::per_second,
-    throughput: true,
+    band: Some(|p| (p.low, p.high)),
     limit: f64::INFINITY,
     growth: Growth::Linear,
     hover,
@@ -44,7 +24,7 @@ pub(crate) const FITTED: Quantity<OutlookPoint> = Quantity {
     name: "throughput, in the unit of the measurements",
     of: |p| p.throughput,
     written: number::figure,
-    throughput: true,
+    band: Some(|p| (p.low, p.high)),
     limit: f64::INFINITY,
     growth: Growth::Linear,
     hover: hover_fitted,
@@ -54,7 +34,7 @@ pub(crate) const WAITING: Quantity<ForecastPoint> = Quantity {
     name: "share of the threads' time spent waiting",
     of: |p| p.point.wait_share,
     written: number::percent,
-    throughput: false,
+    band: None,
     limit: 1.0,
     growth: Growth::Linear,
     hover,
@@ -65,7 +45,7 @@ pub(crate) const ENERGY: Quantity<ForecastPoint> = Quantity {
     name: "energy per section",
     of: |p| p.point.joules_per_op,
     written: number::joules,
-    throughput: false,
+    band: None,
     limit: f64::INFINITY,
     growth: Growth::Logarithmic,
     hover,

@@ -1,32 +1,31 @@
 //! The curves of a report.
 
 use kilocore_curve::{CurvePoint, LockCurve};
-use kilocore_locks::RwLockId;
 
 use crate::alike;
 use crate::drawn::{Drawn, Role, Style, best_first};
 
 /// All curves of a report.
 #[derive(Debug)]
-pub(crate) struct CurveSet<'a, P> {
-    pub(crate) curves: Vec<Drawn<'a, P>>,
+pub struct CurveSet<'a, P> {
+    pub curves: Vec<Drawn<'a, P>>,
     /// What was measured, if the curves are forecasts from that.
-    pub(crate) given: Vec<Given>,
+    pub given: Vec<Given>,
 }
 
 /// A measured throughput beside a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Given {
+pub struct Given {
     /// Place of the curve in the report.
-    pub(crate) index: usize,
-    pub(crate) cores: u32,
-    pub(crate) throughput: f64,
+    pub index: usize,
+    pub cores: u32,
+    pub throughput: f64,
 }
 
 impl<'a, P: CurvePoint> CurveSet<'a, P> {
     /// Whether a curve's band shows only when pointed at: beside curves that matter more, it is
     /// neither one of those nor measured.
-    pub(crate) fn is_quiet(&self, drawn: &Drawn<'_, P>) -> bool {
+    pub fn is_quiet(&self, drawn: &Drawn<'_, P>) -> bool {
         drawn.role == Role::Other
             && self.curves.iter().any(|other| other.role != Role::Other)
             && !self.given.iter().any(|given| given.index == drawn.style.index)
@@ -34,11 +33,7 @@ impl<'a, P: CurvePoint> CurveSet<'a, P> {
 
     /// The curves in the order given. The recommended one and today's have the first two styles,
     /// so that they look the same in every report; the order settles the others.
-    pub(crate) fn new(
-        curves: &'a [LockCurve<P>],
-        today: Option<&str>,
-        recommended: Option<&str>,
-    ) -> Self {
+    pub fn new(curves: &'a [LockCurve<P>], today: Option<&str>, recommended: Option<&str>) -> Self {
         let role_of = |curve: &LockCurve<P>| match Some(curve.lock) {
             // Advice to keep today's lock leaves it what it is.
             lock if lock == today => Role::Today,
@@ -70,42 +65,30 @@ impl<'a, P: CurvePoint> CurveSet<'a, P> {
     }
 
     /// Only the curves that are shown.
-    pub(crate) fn only_shown(mut self) -> Self {
+    pub fn only_shown(mut self) -> Self {
         self.curves.retain(|drawn| drawn.shown);
         self
     }
 
     /// The highest throughput of any curve that is shown.
-    pub(crate) fn highest(&self) -> f64 {
+    pub fn highest(&self) -> f64 {
         let shown = self.curves.iter().filter(|drawn| drawn.shown);
         shown.map(|drawn| drawn.curve.peak).filter(|rate| rate.is_finite()).fold(0.0, f64::max)
     }
 
     /// The curve of today's lock, if there is one.
-    pub(crate) fn today(&self) -> Option<&Drawn<'a, P>> {
+    pub fn today(&self) -> Option<&Drawn<'a, P>> {
         self.curves.iter().find(|drawn| drawn.role == Role::Today)
     }
 
-    /// Which curves of a program's forecast are of read-write locks, in words. The others are of
-    /// mutexes.
-    pub(crate) fn second_choice(&self) -> Option<String> {
-        self.today()?;
-        let is_of_a_rw_lock =
-            |name: &&str| RwLockId::ALL.iter().any(|rw_lock| rw_lock.name() == *name);
-        let names: Vec<&str> =
-            self.curves.iter().map(|drawn| drawn.curve.lock).filter(is_of_a_rw_lock).collect();
-        (!names.is_empty())
-            .then(|| format!("{}: in place of its read-write locks", names.join(", ")))
-    }
-
     /// The largest number of cores of any curve.
-    pub(crate) fn most_cores(&self) -> u32 {
+    pub fn most_cores(&self) -> u32 {
         let points = self.curves.iter().flat_map(|drawn| &drawn.curve.points);
         points.map(CurvePoint::cores).max().unwrap_or(1)
     }
 
     /// Highest throughput at the end first: the order of the tables.
-    pub(crate) fn best_first(&self) -> Vec<Drawn<'a, P>> {
+    pub fn best_first(&self) -> Vec<Drawn<'a, P>> {
         best_first(&self.curves)
     }
 }

@@ -2,7 +2,7 @@
 
 /// Width and height of a chart and the room around its plot, in SVG's units.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Size {
+pub struct Size {
     pub(super) width: f64,
     pub(super) height: f64,
     /// Room on the right for the names of the curves; none are written if there is none.
@@ -10,9 +10,9 @@ pub(crate) struct Size {
 }
 
 /// The chart that a report opens with.
-pub(crate) const LARGE: Size = Size { width: 960.0, height: 440.0, names: 148.0 };
+pub const LARGE: Size = Size { width: 960.0, height: 440.0, names: 148.0 };
 /// Half as wide.
-pub(crate) const SMALL: Size = Size { width: 470.0, height: 270.0, names: 14.0 };
+pub const SMALL: Size = Size { width: 470.0, height: 270.0, names: 14.0 };
 /// Half as wide, with the names of lines.
 pub(super) const SMALL_WITH_NAMES: Size = Size { names: 84.0, ..SMALL };
 

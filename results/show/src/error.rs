@@ -38,12 +38,9 @@ pub enum ReportError {
     /// There is nothing to draw.
     #[error("the report has no curves: simulate at least one lock")]
     NoCurves,
-    /// The profile does not say where the threads' time went.
-    #[error(
-        "the profile does not say where the threads' time went: measure the program with `--how \
-         watch`"
-    )]
-    NoTimes,
+    /// What the report would be made from lacks what it is about; the text says what, and the mend.
+    #[error("{0}")]
+    Missing(&'static str),
     /// A template could not be filled in.
     #[error("cannot lay out the report: {0}")]
     Layout(#[from] askama::Error),

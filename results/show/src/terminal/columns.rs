@@ -8,7 +8,7 @@ const GAP: u16 = 2;
 
 /// How a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+pub enum Align {
     /// Text.
     Left,
     /// Numbers.
@@ -17,7 +17,7 @@ pub(super) enum Align {
 
 /// A column of a table.
 #[derive(Debug)]
-pub(super) struct Column {
+pub struct Column {
     heading: String,
     align: Align,
     cells: Vec<String>,
@@ -25,17 +25,12 @@ pub(super) struct Column {
 
 impl Column {
     /// A column with a cell for each item.
-    pub(super) fn new<T>(
-        heading: &str,
-        align: Align,
-        items: &[T],
-        cell: impl Fn(&T) -> String,
-    ) -> Self {
+    pub fn new<T>(heading: &str, align: Align, items: &[T], cell: impl Fn(&T) -> String) -> Self {
         Self { heading: heading.to_owned(), align, cells: items.iter().map(cell).collect() }
     }
 
     /// Whether it has this heading.
-    pub(super) fn is(&self, heading: &str) -> bool {
+    pub fn is(&self, heading: &str) -> bool {
         self.heading == heading
     }
 
@@ -47,18 +42,18 @@ impl Column {
 }
 
 /// What columns take together.
-pub(super) fn total_width(columns: &[Column]) -> usize {
+pub fn total_width(columns: &[Column]) -> usize {
     columns.iter().map(Column::width).sum()
 }
 
 /// What columns take together if the first one is wrapped to so many characters at most.
-pub(super) fn wrapped_width(columns: &[Column], most: usize) -> usize {
+pub fn wrapped_width(columns: &[Column], most: usize) -> usize {
     let first = columns.first().map_or(0, Column::width);
     total_width(columns) - first + first.min(most)
 }
 
 /// Drops columns with these headings, the first of them first, until the others fit.
-pub(super) fn fit(columns: &mut Vec<Column>, dispensable: &[&str], width: usize) {
+pub fn fit(columns: &mut Vec<Column>, dispensable: &[&str], width: usize) {
     for heading in dispensable {
         if total_width(columns) > width {
             columns.retain(|column| !column.is(heading));
@@ -67,7 +62,7 @@ pub(super) fn fit(columns: &mut Vec<Column>, dispensable: &[&str], width: usize)
 }
 
 /// The table of these columns, which have equally many cells.
-pub(super) fn table_of(columns: &[Column], width: u16) -> String {
+pub fn table_of(columns: &[Column], width: u16) -> String {
     let headings: Vec<(&str, Align)> =
         columns.iter().map(|column| (column.heading.as_str(), column.align)).collect();
     let mut table = table(width, &headings);
@@ -85,7 +80,7 @@ pub(super) fn table_of(columns: &[Column], width: u16) -> String {
 }
 
 /// A table without rows; long text in it is wrapped.
-pub(super) fn table(width: u16, headings: &[(&str, Align)]) -> Table {
+pub fn table(width: u16, headings: &[(&str, Align)]) -> Table {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
@@ -102,13 +97,13 @@ pub(super) fn table(width: u16, headings: &[(&str, Align)]) -> Table {
 }
 
 /// Gives a column a fixed width, its gap included.
-pub(super) fn fix(table: &mut Table, column: usize, width: u16) {
+pub fn fix(table: &mut Table, column: usize, width: u16) {
     if let Some(column) = table.column_mut(column) {
         column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
     }
 }
 
 /// The text of a table, without blanks at the ends of lines.
-pub(super) fn text_of(table: &Table) -> String {
+pub fn text_of(table: &Table) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }

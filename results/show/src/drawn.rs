@@ -1,8 +1,6 @@
 //! A curve as it is drawn: how it is told from the others, and in which role it stands.
 
 use kilocore_curve::{CurvePoint, LockCurve};
-use kilocore_fit::OutlookPoint;
-use kilocore_predict::ForecastPoint;
 
 use crate::number;
 
@@ -25,20 +23,20 @@ const MARKERS: [&str; 8] = [
 
 /// How a curve is told from the others: never by its colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Style {
+pub struct Style {
     /// Place of the curve in the report; the class of all that belongs to it is `s` and this.
-    pub(crate) index: usize,
+    pub index: usize,
     /// Place of its colour in the style sheet.
-    pub(crate) colour: usize,
+    pub colour: usize,
     /// Its dashes.
-    pub(crate) dash: &'static str,
+    pub dash: &'static str,
     /// The path of its marker around the origin.
-    pub(crate) marker: &'static str,
+    pub marker: &'static str,
 }
 
 impl Style {
     /// One of many styles, for the curve at the same place.
-    pub(crate) fn of(index: usize) -> Self {
+    pub fn of(index: usize) -> Self {
         let round = index / COLOURS;
         Self {
             index,
@@ -51,7 +49,7 @@ impl Style {
 
 /// What a curve is to the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
     /// It stands for the program as it is.
     Today,
     /// It is the one to take.
@@ -62,7 +60,7 @@ pub(crate) enum Role {
 
 impl Role {
     /// In a word; empty for the others.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Role::Today => "today",
             Role::Recommended => "recommended",
@@ -71,32 +69,14 @@ impl Role {
     }
 }
 
-/// A point with the band around it, as charts draw it.
-pub(crate) trait Banded: CurvePoint {
-    /// The lower and the upper end.
-    fn band(&self) -> (f64, f64);
-}
-
-impl Banded for ForecastPoint {
-    fn band(&self) -> (f64, f64) {
-        (self.low, self.high)
-    }
-}
-
-impl Banded for OutlookPoint {
-    fn band(&self) -> (f64, f64) {
-        (self.low, self.high)
-    }
-}
-
 /// A curve with its style and role.
 #[derive(Debug)]
-pub(crate) struct Drawn<'a, P> {
-    pub(crate) curve: &'a LockCurve<P>,
-    pub(crate) style: Style,
-    pub(crate) role: Role,
+pub struct Drawn<'a, P> {
+    pub curve: &'a LockCurve<P>,
+    pub style: Style,
+    pub role: Role,
     /// Whether charts and tables show it unless they are told otherwise.
-    pub(crate) shown: bool,
+    pub shown: bool,
 }
 
 // Derived, they would ask the same of the points, to which this only refers.
@@ -110,17 +90,17 @@ impl<P> Copy for Drawn<'_, P> {}
 
 impl<P: CurvePoint> Drawn<'_, P> {
     /// Throughput at the largest number of cores.
-    pub(crate) fn end_throughput(&self) -> f64 {
+    pub fn end_throughput(&self) -> f64 {
         self.curve.end().throughput()
     }
 
     /// The curve in a sentence, for those who cannot see it.
-    pub(crate) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         self.sentence_in(number::per_second)
     }
 
     /// The same, with throughputs written so.
-    pub(crate) fn sentence_in(&self, written: fn(f64) -> String) -> String {
+    pub fn sentence_in(&self, written: fn(f64) -> String) -> String {
         let Self { curve, .. } = self;
         let end = curve.end();
         format!(
@@ -136,7 +116,7 @@ impl<P: CurvePoint> Drawn<'_, P> {
 }
 
 /// The curves, the one that ends highest first: the order of the tables.
-pub(crate) fn best_first<'a, P: CurvePoint>(curves: &[Drawn<'a, P>]) -> Vec<Drawn<'a, P>> {
+pub fn best_first<'a, P: CurvePoint>(curves: &[Drawn<'a, P>]) -> Vec<Drawn<'a, P>> {
     let mut curves = curves.to_vec();
     curves.sort_by(|a, b| b.end_throughput().total_cmp(&a.end_throughput()));
     curves

@@ -20,12 +20,12 @@ impl Style {
 
     /// The text in characters that can be shown. None of them is wider than what it stands for, so
     /// that columns stay where they are.
-    pub(super) fn shown(self, text: String) -> String {
+    pub fn shown(self, text: String) -> String {
         if self.unicode || text.is_ascii() { text } else { ascii(&text) }
     }
 
     /// The text in bold letters.
-    pub(super) fn strong(self, text: &str) -> String {
+    pub fn strong(self, text: &str) -> String {
         if self.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 }

@@ -3,7 +3,7 @@
 /// The text without characters that move the cursor, change colours or reverse the order of what
 /// follows: each becomes `�`. Function names and paths come from the program under study, which
 /// may hold anything; escaping for HTML alone would let these through, and XML forbids some.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().map(|c| if misleads(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
@@ -24,7 +24,7 @@ fn misleads(c: char) -> bool {
 
 /// At most `width` characters of the text, with `…` in place of its middle: the end of a call
 /// site (its line) says as much as the beginning (its function).
-pub(crate) fn shortened(text: &str, width: usize) -> String {
+pub fn shortened(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text.to_owned();
@@ -38,7 +38,7 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
 
 /// Texts of at most `width` characters each, of which those that differ still do: where the usual
 /// way to shorten would make two alike, the beginning that they share goes.
-pub(crate) fn shortened_apart(texts: &[&str], width: usize) -> Vec<String> {
+pub fn shortened_apart(texts: &[&str], width: usize) -> Vec<String> {
     let short: Vec<String> = texts.iter().map(|text| shortened(text, width)).collect();
     let clashes = |index: usize| {
         (0..texts.len()).any(|other| short[other] == short[index] && texts[other] != texts[index])

@@ -1,7 +1,6 @@
 //! Where figures come from, said beside them.
 
 use askama::Template;
-use kilocore_lock_profile::Host;
 
 use crate::text::printable;
 
@@ -54,13 +53,6 @@ impl Mark {
     #[must_use]
     pub fn new(kind: Provenance, of: &str) -> Self {
         Self { kind, of: printable(of) }
-    }
-
-    /// The mark of what was measured on the host of a profile.
-    #[must_use]
-    pub fn of_host(host: &Host) -> Self {
-        let on = format!("on {}, {} cores, Linux {}", host.processor, host.cores, host.kernel);
-        Self::new(Provenance::Measured, &on)
     }
 
     /// The mark of simulations on a machine.

@@ -6,34 +6,34 @@ use kilocore_curve::CurvePoint;
 use crate::drawn::{Drawn, Role, best_first};
 
 /// The most rows of a table, or lines of a chart, that are shown unless all are asked for.
-pub(crate) const MOST_SHOWN: usize = 8;
+pub const MOST_SHOWN: usize = 8;
 /// Curves whose ends and peaks are no further apart do alike.
 const APART: f64 = 0.05;
 
 /// Curves that do alike, the one that ends highest first.
 #[derive(Debug, Clone)]
-pub(crate) struct Alike<'a, P> {
+pub struct Alike<'a, P> {
     curves: Vec<Drawn<'a, P>>,
 }
 
 impl<'a, P: CurvePoint> Alike<'a, P> {
     /// A curve with none like it.
-    pub(crate) fn alone(drawn: Drawn<'a, P>) -> Self {
+    pub fn alone(drawn: Drawn<'a, P>) -> Self {
         Self { curves: vec![drawn] }
     }
 
     /// The one that stands for all.
-    pub(crate) fn first(&self) -> &Drawn<'a, P> {
+    pub fn first(&self) -> &Drawn<'a, P> {
         &self.curves[0]
     }
 
     /// How many there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.curves.len()
     }
 
     /// The names of the others behind that of the first; none if there are none.
-    pub(crate) fn others_in_words(&self) -> Option<String> {
+    pub fn others_in_words(&self) -> Option<String> {
         let (first, others) = self.curves.split_first()?;
         let names: Vec<&str> = others.iter().map(|drawn| drawn.curve.lock).collect();
         (!names.is_empty()).then(|| format!("{} = {}", first.curve.lock, names.join(", ")))
@@ -52,7 +52,7 @@ impl<'a, P: CurvePoint> Alike<'a, P> {
 
 /// The curves in groups, that with the highest end first. Today's lock and the recommended one
 /// stand alone.
-pub(crate) fn groups<'a, P: CurvePoint>(curves: &[Drawn<'a, P>]) -> Vec<Alike<'a, P>> {
+pub fn groups<'a, P: CurvePoint>(curves: &[Drawn<'a, P>]) -> Vec<Alike<'a, P>> {
     let mut groups: Vec<Alike<'a, P>> = Vec::new();
     for drawn in best_first(curves) {
         match groups.iter_mut().find(|group| group.takes(&drawn)) {
@@ -65,7 +65,7 @@ pub(crate) fn groups<'a, P: CurvePoint>(curves: &[Drawn<'a, P>]) -> Vec<Alike<'a
 
 /// Places of the rows to show: the first ones, so many that there is room for today's lock and the
 /// recommended one.
-pub(crate) fn shown<P: CurvePoint>(rows: &[Alike<'_, P>], most: usize) -> Vec<usize> {
+pub fn shown<P: CurvePoint>(rows: &[Alike<'_, P>], most: usize) -> Vec<usize> {
     let matters = |&index: &usize| rows[index].first().role != Role::Other;
     let all = 0..rows.len();
     let mut kept: Vec<usize> = all.clone().filter(matters).collect();
@@ -77,7 +77,7 @@ pub(crate) fn shown<P: CurvePoint>(rows: &[Alike<'_, P>], most: usize) -> Vec<us
 
 /// Places in the report of the curves that charts and tables show unless they are told otherwise:
 /// of each group that is shown the first, and all if there are few.
-pub(crate) fn telling<P: CurvePoint>(curves: &[Drawn<'_, P>]) -> Vec<usize> {
+pub fn telling<P: CurvePoint>(curves: &[Drawn<'_, P>]) -> Vec<usize> {
     if curves.len() <= MOST_SHOWN {
         return curves.iter().map(|drawn| drawn.style.index).collect();
     }
@@ -87,35 +87,27 @@ pub(crate) fn telling<P: CurvePoint>(curves: &[Drawn<'_, P>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_curve::Judged;
-    use kilocore_predict::{Curve, ForecastPoint, Point};
+    use kilocore_curve::{CurvePoint, Judged, LockCurve};
 
     use super::{MOST_SHOWN, groups, shown};
     use crate::curve_set::CurveSet;
 
-    fn curve(lock: &'static str, end: f64) -> Curve {
-        let point = |cores, rate| ForecastPoint {
-            point: Point {
-                lock,
-                cores,
-                threads: cores,
-                throughput_per_s: rate,
-                throughput_error_per_s: 0.0,
-                wait_share: 0.0,
-                lock_share_by_lock: Vec::new(),
-                joules_per_op: 1.0,
-                working_share: 1.0,
-                stalled_share: 0.0,
-                spinning_share: 0.0,
-                low_power_share: 0.0,
-                system_share: 0.0,
-                idle_share: 0.0,
-                fairness: 1.0,
-            },
-            low: rate,
-            high: rate,
-        };
-        Curve::new(lock, vec![point(1, 100.0), point(48, end)], Judged::BY_LAST_CORES)
+    /// Cores, and throughput on them.
+    #[derive(Debug)]
+    struct Point(u32, f64);
+
+    impl CurvePoint for Point {
+        fn cores(&self) -> u32 {
+            self.0
+        }
+
+        fn throughput(&self) -> f64 {
+            self.1
+        }
+    }
+
+    fn curve(lock: &'static str, end: f64) -> LockCurve<Point> {
+        LockCurve::new(lock, vec![Point(1, 100.0), Point(48, end)], Judged::BY_LAST_CORES)
     }
 
     #[test]

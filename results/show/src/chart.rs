@@ -13,7 +13,7 @@ use std::fmt::Write;
 use askama::Template;
 
 use self::frame::Frame;
-pub(crate) use self::frame::{LARGE, SMALL};
+pub use self::frame::{LARGE, SMALL, Size};
 use crate::Mark;
 use crate::drawn::{Role, Style};
 
@@ -61,15 +61,17 @@ pub(crate) struct Series {
 
 /// Text above the chart in a file of its own.
 #[derive(Debug)]
-pub(crate) struct Heading {
-    pub(crate) title: String,
-    pub(crate) mark: Mark,
+pub struct Heading {
+    /// What the chart is of.
+    pub title: String,
+    /// Where its figures come from.
+    pub mark: Mark,
 }
 
 /// A chart, laid out.
 #[derive(Debug, Template)]
 #[template(path = "chart.svg")]
-pub(crate) struct Chart {
+pub struct Chart {
     /// Different for each chart of a page.
     id: String,
     /// In a file of its own, the text above it.
