@@ -7,12 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use kilocore_command_line::{Failure, output};
 use kilocore_locate::{Comparison, Document, Work, compare, folded};
 use kilocore_report::{LocateReport, terminal};
 use kilocore_show::Report;
-
-use crate::failure::Failure;
-use crate::output;
 
 /// How to compare two profiles, or how to record them first.
 #[derive(Debug, Args)]

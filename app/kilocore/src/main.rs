@@ -7,11 +7,9 @@
 
 mod bench;
 mod catalogue;
-mod core_list;
 mod crash;
 mod doctor;
 mod examples;
-mod failure;
 mod fit;
 mod launch;
 mod locate;
@@ -19,12 +17,10 @@ mod lock_name;
 mod lost;
 mod measure;
 mod numa;
-mod output;
 mod pages;
 mod predict;
 mod run;
 mod sched;
-mod screen;
 mod shell;
 mod simulate;
 mod subject;
@@ -102,6 +98,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
     kilocore_process::survive_full_files();
     let arguments = Arguments::parse();
     let result = match arguments.command {

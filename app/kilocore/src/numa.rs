@@ -19,7 +19,7 @@ use clap::Subcommand;
 
 pub(crate) use self::delays::Delays;
 pub(crate) use self::machine::Machine;
-use crate::failure::Failure;
+use kilocore_command_line::Failure;
 
 /// What is done about the memory nodes that pages lie on.
 #[derive(Debug, Subcommand)]

@@ -8,8 +8,7 @@ mod show;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-
-use crate::failure::Failure;
+use kilocore_command_line::Failure;
 
 /// What is done about the pages of programs.
 #[derive(Debug, Subcommand)]

@@ -7,16 +7,12 @@ mod numa;
 pub(crate) mod pages;
 mod sched;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use kilocore_command_line::Failure;
 use kilocore_published::Parameter;
-use kilocore_show::{Assumption, Format, Report, Table};
-use serde::Serialize;
-
-use crate::failure::Failure;
-use crate::output;
+use kilocore_show::Assumption;
 
 /// What can be simulated.
 #[derive(Debug, Subcommand)]
@@ -46,41 +42,6 @@ pub(crate) fn simulate(experiment: Experiment) -> Result<ExitCode, Failure> {
         Experiment::Pages(arguments) => pages::pages(&arguments),
         Experiment::Sched(arguments) => sched::sched(&arguments),
     }
-}
-
-/// What was chosen by name, each once; all there is if nothing was.
-pub(crate) fn chosen<T: Copy + PartialEq>(names: &[T], all: &[T]) -> Vec<T> {
-    let mut chosen = Vec::new();
-    for &name in if names.is_empty() { all } else { names } {
-        if !chosen.contains(&name) {
-            chosen.push(name);
-        }
-    }
-    chosen
-}
-
-/// Files to write, each with the format that its ending chooses.
-pub(crate) fn formats(files: &[PathBuf]) -> Result<Vec<(&PathBuf, Format)>, Failure> {
-    files.iter().map(|path| Ok((path, output::format_of(path)?))).collect()
-}
-
-/// Writes results into files, and prints them: the document if that is asked for, else the tables.
-pub(crate) fn deliver(
-    results: &impl Report,
-    files: Vec<(&PathBuf, Format)>,
-    document: Option<impl Serialize>,
-    tables: impl FnOnce() -> Vec<Table>,
-) -> Result<(), Failure> {
-    for (path, format) in files {
-        output::write(path, &results.render(format)?)?;
-    }
-    if let Some(document) = document {
-        return output::json(&document);
-    }
-    let width = output::width();
-    let tables: Vec<String> = tables().iter().map(|table| table.plain(width)).collect();
-    output::print(&tables.join("\n"));
-    Ok(())
 }
 
 /// The parameters of an experiment, as a page shows them.

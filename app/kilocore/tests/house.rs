@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// The base shelves, lowest first. Anyone may use them; a crate of theirs uses its own shelf and lower
 /// ones.
-const BASE: [&str; 5] = ["libs", "preload", "results", "sim", "host"];
+const BASE: [&str; 5] = ["libs", "preload", "sim", "results", "host"];
 
 /// The subjects. A crate of theirs uses base shelves and its own subject.
 const SUBJECTS: [&str; 5] = ["locks", "functions", "pages", "numa", "sched"];

@@ -38,6 +38,7 @@ pub mod page_parts;
 mod provenance;
 mod quantity;
 pub mod scale;
+pub mod shell;
 mod table;
 pub mod terminal;
 pub mod text;

@@ -14,7 +14,7 @@ use columns::{Align, Column, fix, table, table_of, text_of, wrapped_width};
 use crate::Machine;
 use crate::text::printable;
 
-pub use style::Style;
+pub use style::{Style, ascii};
 
 /// The least width that tables are laid out for, in columns.
 pub const NARROWEST: u16 = 40;

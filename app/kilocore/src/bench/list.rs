@@ -3,11 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_kernel_bench::{Info, Kind, benchmarks};
 use serde::Serialize;
-
-use crate::failure::Failure;
-use crate::output;
 
 /// Lists the benchmarks.
 #[derive(Debug, Args)]

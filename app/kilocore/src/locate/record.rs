@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_locate::{Sidecar, compare};
 use kilocore_sampler::{
     Backend, CallGraph, Counter, CpuId, Hertz, Observer, Options, Output, Recording, Rule, Taker,
@@ -15,9 +16,7 @@ use kilocore_sampler::{
 use kilocore_show::number;
 
 use super::{Content, Reading, Shown, inputs};
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::{launch, output};
+use crate::launch;
 
 /// Runs a program on few cores and on many, samples it, and compares the profiles.
 #[derive(Debug, Args)]
@@ -332,7 +331,7 @@ fn compared(
 }
 
 fn shell_word(word: &OsStr) -> String {
-    kilocore_predict::shell_word(&word.to_string_lossy())
+    kilocore_show::shell::shell_word(&word.to_string_lossy())
 }
 
 /// The throughput on each number of cores, as a table.

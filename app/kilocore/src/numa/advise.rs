@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_numa_advice::{Advice, Adviser};
 use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, record};
@@ -21,8 +22,7 @@ use self::machine::Machine;
 use self::results::Results;
 use super::allocations::Blocks;
 use super::page::page;
-use crate::failure::Failure;
-use crate::{examples, launch, simulate};
+use crate::{examples, launch};
 
 /// Says which memory of an unmodified program would gain by being moved, interleaved or replicated.
 #[derive(Debug, Args)]
@@ -75,13 +75,13 @@ pub(crate) fn advise(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let unseen = unseen(&seen.about, seen.ending, seen.threads_unrecorded, &advice);
     let results = Results { description, setting, about: seen.about, unseen, thresholds, advice };
     let document = arguments.json.then(|| Document::new(&results));
-    simulate::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(status)
 }
 
 /// Files to write. There is no chart, so none can be an image.
-fn formats(files: &[PathBuf]) -> Result<Vec<(&PathBuf, Format)>, Failure> {
-    let formats = simulate::formats(files)?;
+fn formats(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Failure> {
+    let formats = output::files(files)?;
     match formats.iter().find(|(_, format)| *format == Format::Svg) {
         Some((path, _)) => Err(Failure::new(format!(
             "{}: advice has no chart; choose a file that ends in .html, .csv or .json",

@@ -1,13 +1,14 @@
 //! From a stream of references to what each policy has come to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_placement::{Memory, Outcome, Rule, Streamed, Told};
 use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
 use kilocore_references::{About, Event};
-use kilocore_show::{Report, ReportError, in_csv, in_json};
+use kilocore_show::{Format, Report, ReportError, in_csv, in_json};
 
 use super::delays::Delays;
 use super::document::{Document, csv_rows};
@@ -15,7 +16,6 @@ use super::machine::Machine;
 use super::page::page;
 use super::results::Results;
 use super::tables;
-use crate::failure::Failure;
 
 /// What to simulate, and what to do with the results.
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ impl Wanted {
         // Threads of a stream have clocks of their own, so that one that is ahead would queue behind
         // references that come later.
         setting.options.costs.service = Cycles(0);
-        let rules = crate::simulate::chosen(&self.policy, &Rule::ALL);
+        let rules = kilocore_command_line::chosen(&self.policy, &Rule::ALL);
         let mut jobs = Vec::new();
         for rule in rules {
             let delays = if rule.has_delay() { &self.delay.0[..] } else { &[1] };
@@ -71,8 +71,8 @@ impl Wanted {
         Ok(Simulation { setting, machine, jobs, streamed })
     }
 
-    fn formats(&self) -> Result<Vec<(&PathBuf, kilocore_show::Format)>, Failure> {
-        crate::simulate::formats(&self.output)
+    fn formats(&self) -> Result<Vec<(&Path, Format)>, Failure> {
+        output::files(&self.output)
     }
 
     /// Prints and writes what has come out.
@@ -92,7 +92,7 @@ impl Wanted {
             outcomes: &outcomes,
         };
         let document = self.json.then(|| Document::new(&results));
-        crate::simulate::deliver(&results, self.formats()?, document, || tables::all(&results))
+        output::deliver(&results, &self.formats()?, document, || tables::all(&results))
     }
 }
 

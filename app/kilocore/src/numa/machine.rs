@@ -1,11 +1,10 @@
 //! The machine that pages lie on, and what can be chosen of it on the command line.
 
 use clap::Args;
+use kilocore_command_line::Failure;
 use kilocore_placement::{Coherence, CopyCost, PageSize, Start, TlbOptions};
 use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
-
-use crate::failure::Failure;
 
 /// The machine.
 #[derive(Debug, Clone, Args)]

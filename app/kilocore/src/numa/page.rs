@@ -1,9 +1,10 @@
 //! The page of what a program's references were simulated to cost.
 
+use kilocore_command_line::output;
 use kilocore_published::numa::Setting;
 use kilocore_show::{Host, LinesReport, ReportError, Table};
 
-use crate::{output, simulate};
+use crate::simulate;
 
 /// The page, about a machine of this name.
 pub(super) fn page(

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::Failure;
 use kilocore_references::Reader;
 
 use super::consume::Wanted;
 use crate::examples;
-use crate::failure::Failure;
 
 /// Simulates the references of a trace under each policy.
 #[derive(Debug, Args)]

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, Tee, TeeError, record};
 use kilocore_references::About;
 
 use super::allocations::Blocks;
 use super::consume::{Simulation, Wanted};
-use crate::failure::Failure;
-use crate::{examples, launch, output};
+use crate::{examples, launch};
 
 /// Runs a program under QEMU and simulates what its references cost under each policy.
 #[derive(Debug, Args)]

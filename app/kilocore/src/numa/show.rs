@@ -4,12 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_references::{About, Contents, Ending, Reader};
 use kilocore_show::{Table, number};
 use serde::Serialize;
-
-use crate::failure::Failure;
-use crate::output;
 
 /// Summarizes a trace of references.
 #[derive(Debug, Args)]

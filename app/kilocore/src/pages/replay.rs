@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, chosen, output};
 use kilocore_page_replay::{Distribution, Measured, Program, Replay};
 use kilocore_page_trace::Trace;
 use kilocore_published::pages::Policy;
 use kilocore_show::{Table, number};
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::simulate::{self, chosen};
-use crate::{examples, output};
+use crate::examples;
+use crate::simulate;
 
 /// Does again what a trace says, under each policy: here, or on a simulated machine.
 #[derive(Debug, Args)]

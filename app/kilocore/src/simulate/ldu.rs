@@ -10,15 +10,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use document::{Document, csv_rows};
+use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_machine::Description;
 use kilocore_published::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
 use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 use results::Results;
 use updates::Updates;
-
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::output;
 
 /// Processes that are created and end on all cores.
 #[derive(Debug, Args)]
@@ -53,9 +50,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = super::formats(&arguments.output)?;
+    let files = output::files(&arguments.output)?;
     let machine = kilocore_machine::find(&arguments.machine)?;
-    let schemes = super::chosen(&arguments.scheme, SchemeId::ALL);
+    let schemes = kilocore_command_line::chosen(&arguments.scheme, SchemeId::ALL);
     let cores = arguments.cores.clone().unwrap_or_else(|| whole_nodes(&machine)).0;
     let setting = Setting::of(arguments.workload);
     let updates = arguments.updates.0.clone();
@@ -81,7 +78,7 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
         points: &points,
     };
     let document = arguments.json.then(|| Document::new(&results));
-    super::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
 }
 

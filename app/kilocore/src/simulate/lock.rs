@@ -3,16 +3,13 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use kilocore_command_line::{CoreList, Failure, lock_named, output, rw_lock_named};
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
 use kilocore_report::CurvesReport;
+use kilocore_report::terminal::curves_table;
 use kilocore_sim::longest_run;
 use serde::Serialize;
-
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::lock_name::{lock_named, rw_lock_named};
-use crate::output;
 
 /// The parametric lock workload.
 #[derive(Debug, Args)]
@@ -177,7 +174,7 @@ fn check_length(arguments: &Arguments, cores: &CoreList) -> Result<(), Failure> 
 }
 
 pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    output::check(&arguments.output)?;
+    arguments.output.check()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let per_node = machine.topology.cores_per_node();
     let cores = arguments
@@ -233,6 +230,11 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         seed: arguments.seed,
         curves: &curves,
     };
-    output::curves(&arguments.output, &document, &report)?;
+    arguments.output.report(&report)?;
+    if arguments.output.json {
+        output::json(&document)?;
+    } else {
+        output::print(&curves_table(&curves, output::width()));
+    }
     Ok(ExitCode::SUCCESS)
 }

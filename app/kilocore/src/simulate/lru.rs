@@ -11,16 +11,13 @@ use std::process::ExitCode;
 use clap::Args;
 use document::{Document, csv_rows};
 use factors::Factors;
+use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_machine::Description;
 use kilocore_published::lru::{
     FolioOrder, Folios, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, jobs, sweep,
 };
 use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 use results::Results;
-
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::output;
 
 /// Processes that write or read a file each, through the page cache.
 #[derive(Debug, Args)]
@@ -61,9 +58,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = super::formats(&arguments.output)?;
+    let files = output::files(&arguments.output)?;
     let machine = kilocore_machine::find(&arguments.machine)?;
-    let variants = super::chosen(&arguments.variant, &Variant::ALL);
+    let variants = kilocore_command_line::chosen(&arguments.variant, &Variant::ALL);
     let threads = arguments.threads.clone().unwrap_or_else(|| powers_of_two(&machine)).0;
     let of_machine = || Factors::for_machine(machine.hardware_threads());
     let factors = arguments.factor.clone().unwrap_or_else(of_machine).0;
@@ -96,7 +93,7 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
         points: &points,
     };
     let document = arguments.json.then(|| Document::new(&results));
-    super::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
 }
 

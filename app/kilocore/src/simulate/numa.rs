@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use document::{Document, csv_rows};
+use kilocore_command_line::{Failure, output};
 use kilocore_numa_programs::{Program, Size};
 use kilocore_placement::{Rule, Synthetic};
 use kilocore_published::numa::{Load, jobs, sweep};
@@ -17,9 +18,7 @@ use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 use results::Results;
 use shares::Shares;
 
-use crate::failure::Failure;
 use crate::numa::{Delays, Machine};
-use crate::output;
 
 /// Programs whose pages are copied or moved between memory nodes.
 #[derive(Debug, Args)]
@@ -52,16 +51,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = super::formats(&arguments.output)?;
+    let files = output::files(&arguments.output)?;
     let setting = arguments.machine.setting()?;
-    let rules = super::chosen(&arguments.policy, &Rule::ALL);
+    let rules = kilocore_command_line::chosen(&arguments.policy, &Rule::ALL);
     let loads: Vec<Load> = match arguments.synthetic {
         Some(Shares(shares)) => {
             let seed = setting.options.seed;
             vec![Load::Synthetic(Synthetic { seed, ..Synthetic::with_shares(shares) })]
         }
         None => {
-            let programs = super::chosen(&arguments.program, &Program::ALL);
+            let programs = kilocore_command_line::chosen(&arguments.program, &Program::ALL);
             programs.into_iter().map(|program| Load::Program(program, arguments.size)).collect()
         }
     };
@@ -78,7 +77,7 @@ pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
         points: &points,
     };
     let document = arguments.json.then(|| Document::new(&results));
-    super::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
 }
 

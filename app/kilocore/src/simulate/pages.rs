@@ -9,15 +9,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use document::{Document, csv_rows};
+use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_machine::Description;
 use kilocore_page_trace::Trace;
 use kilocore_published::pages::{Job, Load, Pattern, Policy, RunLength, Setting, sweep};
 use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
 use results::{Results, Subject};
-
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::output;
 
 /// The most cores that patterns are simulated on if nothing is said.
 const USUAL_CORES: u32 = 64;
@@ -111,9 +108,9 @@ fn simulate_trace(path: &Path, wanted: &Wanted<'_>) -> Result<ExitCode, Failure>
 }
 
 fn simulate(subject: Subject<'_>, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
-    let files = super::formats(wanted.output)?;
+    let files = output::files(wanted.output)?;
     let machine = kilocore_machine::find(wanted.machine)?;
-    let policies = super::chosen(wanted.policies, &Policy::ALL);
+    let policies = kilocore_command_line::chosen(wanted.policies, &Policy::ALL);
     let cores = wanted.cores.cloned().map_or_else(|| usual_cores(subject, &machine), |list| list.0);
     let mut setting = Setting::of(&machine);
     let Program { other_pages, used_before_release } = wanted.program;
@@ -140,7 +137,7 @@ fn simulate(subject: Subject<'_>, wanted: &Wanted<'_>) -> Result<ExitCode, Failu
         points: &points,
     };
     let document = wanted.json.then(|| Document::new(&results));
-    super::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
 }
 

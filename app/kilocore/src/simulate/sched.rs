@@ -8,10 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use kilocore_command_line::{CoreList, Failure};
 use kilocore_sched_experiments::locks::{KernelLock, Load, RunLength, load_named};
-
-use crate::core_list::CoreList;
-use crate::failure::Failure;
 use who::Who;
 
 /// Schedulers that see contention, beside those that do not.

@@ -37,8 +37,9 @@ impl From<u16> for Style {
     }
 }
 
-/// The text in ASCII.
-fn ascii(text: &str) -> String {
+/// The text in ASCII, so that columns stay where they are.
+#[must_use]
+pub fn ascii(text: &str) -> String {
     let pairs = text.replace("± ", "+-").replace("… ", "..");
     pairs.chars().map(|c| if c.is_ascii() { c } else { instead(c) }).collect()
 }
@@ -58,7 +59,8 @@ fn instead(c: char) -> char {
         '●' => '*',
         '×' => 'x',
         'µ' => 'u',
-        '–' | '−' | '⁻' => '-',
+        '–' | '−' | '⁻' | '─' => '-',
+        '│' => '|',
         '…' | '±' => '~',
         '‘' | '’' => '\'',
         '“' | '”' => '"',

@@ -7,6 +7,7 @@ mod tables;
 use std::process::ExitCode;
 
 use document::{Document, csv_rows};
+use kilocore_command_line::{Failure, output};
 use kilocore_occupancy::{Hardware, nas};
 use kilocore_platform::Nanos;
 use kilocore_sched_experiments::cache::{self, Contender, Mix, Setting, judge, mixes};
@@ -15,14 +16,12 @@ use results::Results;
 
 use super::Arguments;
 use super::who::for_caches;
-use crate::failure::Failure;
-use crate::output;
-use crate::simulate;
 
 pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = simulate::formats(&arguments.output)?;
+    let files = output::files(&arguments.output)?;
     let setting = setting(arguments)?;
-    let contenders = simulate::chosen(&for_caches(&arguments.policy)?, &Contender::ALL);
+    let contenders =
+        kilocore_command_line::chosen(&for_caches(&arguments.policy)?, &Contender::ALL);
     let mixes = chosen_mixes(&arguments.mix)?;
     let steps = cache::results(&setting, &mixes, &contenders);
     let progress = output::progress(steps as u64, "simulating");
@@ -38,7 +37,7 @@ pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
         metrics: metrics.as_ref(),
     };
     let document = arguments.json.then(|| Document::new(&results));
-    simulate::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
 }
 

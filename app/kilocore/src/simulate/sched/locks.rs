@@ -7,22 +7,19 @@ mod tables;
 use std::process::ExitCode;
 
 use document::{Document, csv_rows};
+use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_sched_experiments::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
 use kilocore_show::{Assumption, Host, LinesReport, Report, ReportError, in_csv, in_json};
 use results::Results;
 
 use super::Arguments;
 use super::who::for_locks;
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::output;
-use crate::simulate;
 
 /// The AMD machine of the thesis.
 const MACHINE: &str = "opteron-8356-8s";
 
 pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = simulate::formats(&arguments.output)?;
+    let files = output::files(&arguments.output)?;
     if !arguments.mix.is_empty() {
         return Err(Failure::new("--mix is for --experiment cache; for locks, choose --load"));
     }
@@ -32,9 +29,9 @@ pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
         CoreList::for_machine(topology.cores(), topology.cores_per_node())
     };
     let plan = Plan {
-        loads: simulate::chosen(&arguments.load, &LOADS),
-        locks: simulate::chosen(&arguments.lock, &KernelLock::ALL),
-        choices: simulate::chosen(&for_locks(&arguments.policy)?, &Choice::USUAL),
+        loads: kilocore_command_line::chosen(&arguments.load, &LOADS),
+        locks: kilocore_command_line::chosen(&arguments.lock, &KernelLock::ALL),
+        choices: kilocore_command_line::chosen(&for_locks(&arguments.policy)?, &Choice::USUAL),
         cores: arguments.cores.clone().unwrap_or_else(suits).0,
         noise: arguments.noise,
         length: RunLength {
@@ -49,7 +46,7 @@ pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
     progress.finish_and_clear();
     let results = Results { machine: &machine, plan: &plan, points: &points };
     let document = arguments.json.then(|| Document::new(&results));
-    simulate::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(ExitCode::SUCCESS)
 }
 

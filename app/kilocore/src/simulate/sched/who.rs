@@ -2,11 +2,10 @@
 
 use std::str::FromStr;
 
+use kilocore_command_line::Failure;
 use kilocore_sched_experiments::cache::Contender;
 use kilocore_sched_experiments::locks::{Choice, UnknownChoice};
 use thiserror::Error;
-
-use crate::failure::Failure;
 
 /// Who schedules, in either experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,17 +6,21 @@ use thiserror::Error;
 
 /// Core counts in ascending order, each once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CoreList(pub(crate) Vec<u32>);
+pub struct CoreList(pub Vec<u32>);
 
 /// Why a list of core counts is none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(crate) enum CoreListError {
+pub enum CoreListError {
+    /// A part of it is no number.
     #[error("'{0}' is not a number of cores; write numbers and ranges, as in 1,2,4-8 or 8-64:8")]
     Number(String),
+    /// No machine has so many.
     #[error("there is no machine with {0} cores; choose 1 to 1024")]
     OutOfRange(u64),
+    /// A range whose end is below its beginning.
     #[error("the range {0} runs backwards; write the smaller number first")]
     Backwards(String),
+    /// A range that stands still.
     #[error("the step of {0} is zero")]
     Step(String),
 }
@@ -66,7 +70,8 @@ fn count(text: &str, part: &str) -> Result<u32, CoreListError> {
 impl CoreList {
     /// The counts that show the shape of a curve on a machine with so many hardware threads in
     /// nodes of so many: powers of two within a node, whole nodes beyond, at most a dozen.
-    pub(crate) fn for_machine(threads: u32, per_node: u32) -> Self {
+    #[must_use]
+    pub fn for_machine(threads: u32, per_node: u32) -> Self {
         let most = threads.min(MOST as u32);
         let mut cores: Vec<u32> = (0..).map(|power| 1 << power).take_while(|&n| n < most).collect();
         if most > per_node {

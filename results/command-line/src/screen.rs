@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
 
+use kilocore_show::terminal::ascii;
+
 /// The narrowest that tables are made for; on a narrower screen they run over.
 const NARROW: u16 = 40;
 
@@ -11,7 +13,8 @@ const NARROW: u16 = 40;
 const WIDE: u16 = 100;
 
 /// The width that tables may take: that of the terminal, or what `COLUMNS` says.
-pub(crate) fn width() -> u16 {
+#[must_use]
+pub fn width() -> u16 {
     let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = terminal_size::terminal_size_of(std::io::stdout());
     width_of(told, terminal.map(|(terminal_size::Width(columns), _)| columns))
@@ -22,14 +25,16 @@ fn width_of(told: Option<u16>, terminal: Option<u16>) -> u16 {
 }
 
 /// Whether the terminal can do no more than print one character after the other.
-pub(crate) fn is_dumb() -> bool {
+#[must_use]
+pub fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Whether only plain characters can be shown: the terminal is dumb, or the language's characters
 /// are said to be others than those of Unicode. Where nothing is said, as in many containers, they
 /// are taken to be of Unicode, as nearly all terminals' are.
-pub(crate) fn is_plain() -> bool {
+#[must_use]
+pub fn is_plain() -> bool {
     let first = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env::var_os);
     is_dumb()
         || first.into_iter().find(|value| !value.is_empty()).is_some_and(|set| !is_unicode(&set))
@@ -41,44 +46,14 @@ fn is_unicode(locale: &OsStr) -> bool {
 }
 
 /// The text in characters that can be shown.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() || !is_plain() { text.into() } else { plain(text).into() }
-}
-
-/// The text with a plain character for each that is not, so that columns stay where they are.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii() { c } else { instead(c) }).collect()
-}
-
-fn instead(c: char) -> char {
-    match c {
-        '▁'..='█' => char::from(b'1' + (u32::from(c) - u32::from('▁')) as u8),
-        '●' => '*',
-        '○' => 'o',
-        '×' => 'x',
-        'µ' => 'u',
-        '–' | '−' | '⁻' | '─' => '-',
-        '│' => '|',
-        '…' | '±' => '~',
-        '‘' | '’' => '\'',
-        '“' | '”' => '"',
-        'λ' => 'l',
-        'σ' => 's',
-        'κ' => 'k',
-        '\u{a0}' => ' ',
-        _ => '?',
-    }
+#[must_use]
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || !is_plain() { text.into() } else { ascii(text).into() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn plain_characters_keep_the_columns() {
-        let text = "cna ● ▁▂▃▄▅▆▇█ 4.72 × ± 1.2 µs größe…";
-        assert_eq!(plain(text), "cna * 12345678 4.72 x ~ 1.2 us gr??e~");
-    }
 
     #[test]
     fn tables_are_as_wide_as_the_screen_within_reason() {

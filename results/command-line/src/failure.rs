@@ -4,9 +4,11 @@ use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::say;
+
 /// A message for the user: what is wrong, where, and how to mend it.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     message: String,
     status: u8,
 }
@@ -22,26 +24,28 @@ const NOT_FOUND: u8 = 127;
 
 impl Failure {
     /// A failure with a message of its own.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), status: BAD_INPUT }
     }
 
     /// A program that is not there, or cannot be executed: as shells do, this ends with a status of
     /// its own.
-    pub(crate) fn of_program(message: impl Into<String>, is_there: bool) -> Self {
+    pub fn of_program(message: impl Into<String>, is_there: bool) -> Self {
         let status = if is_there { NOT_EXECUTABLE } else { NOT_FOUND };
         Self { message: message.into(), status }
     }
 
     /// The same, with the file that it is about in front.
-    pub(crate) fn about(self, file: &Path) -> Self {
+    #[must_use]
+    pub fn about(self, file: &Path) -> Self {
         Self { message: format!("{}: {}", file.display(), self.message), ..self }
     }
 
     /// Prints the message on standard error and gives the exit status. Parts of it may come from a
     /// file; of what steers a terminal only line ends are let through.
-    pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("kilocore: {}", kilocore_show::printable_document(&self.message));
+    #[must_use]
+    pub fn report(&self) -> ExitCode {
+        say(&self.message);
         ExitCode::from(self.status)
     }
 }
