@@ -22,7 +22,6 @@ mod predict;
 mod run;
 mod sched;
 mod shell;
-mod simulate;
 mod subject;
 mod target;
 mod tracer;
@@ -77,13 +76,10 @@ enum Command {
     /// For Kilocore's own use
     #[command(hide = true, name = bench::HELPER)]
     BenchHelper(bench::HelperArguments),
-    /// Simulate an experiment
-    #[command(subcommand)]
-    Simulate(simulate::Experiment),
     /// Record the pages that a program is given and gives back, or run it with a page pool
     #[command(subcommand)]
     Pages(pages::Action),
-    /// Simulate where an unmodified program's pages should lie on a machine with several memories
+    /// Say where an unmodified program's memory should lie on a machine with several memory nodes
     #[command(subcommand)]
     Numa(numa::Action),
     /// List the locks, or show one in full
@@ -112,7 +108,6 @@ fn main() -> ExitCode {
         Command::SchedGuardian(arguments) => Ok(sched::guardian(&arguments)),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
-        Command::Simulate(experiment) => simulate::simulate(experiment),
         Command::Pages(action) => pages::pages(action),
         Command::Numa(action) => numa::numa(action),
         Command::Locks(arguments) => catalogue::locks(arguments),

@@ -17,7 +17,7 @@ pub(crate) enum Action {
     Record(record::Arguments),
     /// Summarize a trace of pages, or print its events
     Show(show::Arguments),
-    /// Replay a trace of pages under each policy of the page pool, here or on a simulated machine
+    /// Replay a trace of pages on this machine, under each policy of the page pool
     Replay(replay::Arguments),
     /// Run an unmodified program with its large memory from a page pool
     Run(run::Arguments),

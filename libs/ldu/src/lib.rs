@@ -47,7 +47,7 @@
 //! Use a log where cores *contend* to update one structure and at least three of four operations are
 //! updates. Examples are reverse mappings, registries of connections and subscriptions, lists of
 //! waiters or of dirty pages, and counts by key. The following figures are from
-//! `kilocore simulate ldu`. It simulates 8 × 15 cores and the reverse mapping under process
+//! `kilocore-lab ldu`. It simulates 8 × 15 cores and the reverse mapping under process
 //! creation; all operations are updates unless the row says otherwise.
 //!
 //! | throughput over a read-write semaphore, 120 cores | AIM7 | Exim | lmbench fork |

@@ -10,8 +10,9 @@
 use std::error::Error;
 
 use kilocore_numa_programs::{Program, Size};
+use kilocore_placement::Setting;
 use kilocore_placement::{BalancedOptions, PageSize, Rule, Weights};
-use kilocore_published::numa::{DELAYS, Load, Setting, jobs, sweep};
+use kilocore_published::numa::{DELAYS, Load, jobs, sweep};
 use serde::Serialize;
 
 // As in `kilocore`: simulated memory lies the same way every time.

@@ -12,9 +12,11 @@ mod lock_name;
 pub mod output;
 mod program;
 pub mod screen;
+mod within;
 
 pub use chosen::chosen;
 pub use core_list::{CoreList, CoreListError};
 pub use failure::Failure;
 pub use lock_name::{lock_named, mutexes, rw_lock_named, rw_locks, unknown_lock};
 pub use program::{begin, say};
+pub use within::within;

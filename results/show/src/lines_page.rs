@@ -5,18 +5,7 @@ use askama::Template;
 use crate::chart::Chart;
 use crate::page_parts::{Foot, Head};
 use crate::text::printable_document;
-use crate::{Generated, Lines, Machine, ReportError, Table};
-
-/// Something that was assumed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assumption {
-    /// What it is.
-    pub name: String,
-    /// Its value, with its unit.
-    pub value: String,
-    /// Where it comes from.
-    pub source: String,
-}
+use crate::{Generated, Lines, Machine, Parameter, ReportError, Table};
 
 /// What an experiment was made on.
 #[derive(Debug, Clone)]
@@ -49,8 +38,8 @@ pub struct LinesReport {
     pub charts: Vec<Lines>,
     /// What comes after.
     pub tables: Vec<Table>,
-    /// What was assumed.
-    pub assumptions: Vec<Assumption>,
+    /// What was simulated, if anything was.
+    pub parameters: Vec<Parameter>,
 }
 
 /// The page's content, ready for the template.

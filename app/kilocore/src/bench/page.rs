@@ -61,7 +61,7 @@ fn page(document: &Document) -> LinesReport {
         },
         charts,
         tables: tables.into_iter().chain(ran().map(overview::in_full)).collect(),
-        assumptions: Vec::new(),
+        parameters: Vec::new(),
     }
 }
 

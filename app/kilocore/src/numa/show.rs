@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Summarizes a trace of references.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A trace that `kilocore numa run --record` has written
+    /// A trace that `kilocore numa record` has written
     #[arg(value_name = "FILE")]
     trace: PathBuf,
     /// Print one JSON document and nothing else on standard output

@@ -52,7 +52,7 @@ impl Sample {
 
     pub(crate) fn curves_report(&self) -> CurvesReport<'_> {
         CurvesReport {
-            generated: generated("kilocore simulate lock --think 4000 --hold 400"),
+            generated: generated("kilocore-lab lock --think 4000 --hold 400"),
             machine: &self.machine,
             workload: "threads think 4,000 cycles, then hold one lock for 400".to_owned(),
             seed: 7,

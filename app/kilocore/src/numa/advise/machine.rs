@@ -4,9 +4,8 @@ use clap::Args;
 use kilocore_command_line::Failure;
 use kilocore_machine::Description;
 use kilocore_numa_advice::Thresholds;
-use kilocore_placement::PageSize;
+use kilocore_placement::{PageSize, Setting};
 use kilocore_platform::Cycles;
-use kilocore_published::numa::Setting;
 
 /// The machine.
 #[derive(Debug, Args)]

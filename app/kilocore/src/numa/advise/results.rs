@@ -2,7 +2,7 @@
 
 use kilocore_machine::Description;
 use kilocore_numa_advice::{Advice, Thresholds};
-use kilocore_published::numa::Setting;
+use kilocore_placement::Setting;
 use kilocore_references::About;
 
 /// What was advised, and of what.
