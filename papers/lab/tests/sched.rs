@@ -94,7 +94,7 @@ fn results_go_into_files_by_their_endings() {
 
 #[test]
 fn each_mix_and_policy_has_a_point_with_its_tasks() {
-    let words = ["simulate", "sched", "--experiment", "cache", "--mix", "light,uncorrelated"];
+    let words = ["sched", "--experiment", "cache", "--mix", "light,uncorrelated"];
     let short = ["--seconds", "1", "--orders", "1", "--scheduler", "fair,optimum", "--json"];
     let output = lab(&[&words[..], &short].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -118,7 +118,7 @@ fn each_mix_and_policy_has_a_point_with_its_tasks() {
 
 #[test]
 fn what_is_for_the_other_experiment_is_refused() {
-    let cache = ["simulate", "sched", "--experiment", "cache"];
+    let cache = ["sched", "--experiment", "cache"];
     let cache = |words: &[&'static str]| [&cache[..], words].concat();
     refused(&cache(&["--mix", "heavi"]), &["no mix 'heavi'", "uncorrelated"]);
     refused(&cache(&["--scheduler", "best-static"]), &["--experiment locks", "optimum"]);
