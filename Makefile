@@ -184,13 +184,13 @@ hit-ratios: packages-build
 ## ldu: the published figures of deferred updates, simulated anew, into docs/evidence/ldu and the tables of
 ## docs/evidence/ldu.md; takes an hour
 ldu: packages-build
-	$(CARGO) build --release -p kilocore
+	$(CARGO) build --release -p kilocore-lab
 	mkdir -p docs/evidence/ldu target/ldu
 	set -e; for workload in aim7 exim lmbench-fork; do \
-	    target/release/kilocore simulate ldu --workload $$workload --cores 1,15-120:15 \
+	    target/release/kilocore-lab ldu --workload $$workload --cores 1,15-120:15 \
 	        --output docs/evidence/ldu/$$workload.csv --output docs/evidence/ldu/$$workload.svg \
 	        --output target/ldu/$$workload.json; \
-	    target/release/kilocore simulate ldu --workload $$workload --cores 120 \
+	    target/release/kilocore-lab ldu --workload $$workload --cores 120 \
 	        --updates 50..99 --scheme stock,ldu-global,ldu-exclusive,ldu-adaptive \
 	        --output docs/evidence/ldu/$$workload-updates.csv --output docs/evidence/ldu/$$workload-updates.svg \
 	        --output target/ldu/$$workload-updates.json; \
@@ -200,7 +200,7 @@ ldu: packages-build
 ## lru: parallel writes through a page cache, simulated anew, into docs/evidence/lru and the tables of
 ## docs/evidence/lru.md; takes a minute
 lru: packages-build
-	$(CARGO) build --release -p kilocore
+	$(CARGO) build --release -p kilocore-lab
 	mkdir -p docs/evidence/lru target/lru
 	set -e; for pattern in seq-write rand-write read; do \
 	    case $$pattern in \
@@ -212,22 +212,22 @@ lru: packages-build
 	            knl-7210) threads=1,2,4,8,16,32,48,64,128,256; factor=8,32,256;; \
 	            *) threads=1,2,4,8,16,32,48,64; factor=8,32,64;; \
 	        esac; \
-	        target/release/kilocore simulate lru --pattern $$pattern --machine $$machine \
-	            --threads $$threads --factor $$factor $$variants \
+	        target/release/kilocore-lab lru --workload $$pattern --machine $$machine \
+	            --cores $$threads --factor $$factor $$variants \
 	            --output docs/evidence/lru/$$machine-$$pattern.csv --output docs/evidence/lru/$$machine-$$pattern.svg \
 	            --output target/lru/$$machine-$$pattern.json; \
 	    done; \
-	    target/release/kilocore simulate lru --pattern $$pattern --threads 64 \
+	    target/release/kilocore-lab lru --workload $$pattern --cores 64 \
 	        --factor 1,2,4,8,16,32,64,128,256 --output target/lru/knl-7210-factors-$$pattern.json; \
 	done
 	set -e; for order in 0 1 2 3 4; do \
-	    target/release/kilocore simulate lru --folio-order $$order --threads 16,32,64,128,256 \
+	    target/release/kilocore-lab lru --folio-order $$order --cores 16,32,64,128,256 \
 	        --variant stock,finer --factor 8,256 --output docs/evidence/lru/knl-7210-folios-$$order.csv \
 	        --output target/lru/knl-7210-folios-$$order.json; \
 	done
 	set -e; for order in 1 2 3; do \
-	    target/release/kilocore simulate lru --folio-order $$order --folios-wait \
-	        --threads 16,32,64,128,256 --variant stock,finer --factor 8,256 \
+	    target/release/kilocore-lab lru --folio-order $$order --folios-wait \
+	        --cores 16,32,64,128,256 --variant stock,finer --factor 8,256 \
 	        --output docs/evidence/lru/knl-7210-folios-wait-$$order.csv \
 	        --output target/lru/knl-7210-folios-wait-$$order.json; \
 	done
@@ -235,22 +235,22 @@ lru: packages-build
 
 # Policies and delays of what is varied, and all programs.
 NUMA_POLICIES := never,fixed,adjustable,updates,linux,carrefour,balanced,optimum
-NUMA_FEW := --policy never,fixed,adjustable,linux,carrefour,balanced,optimum \
-            --delay 10,300,1000,3000
-SIMULATE_NUMA := target/release/kilocore simulate numa
+NUMA_FEW := --copying never,fixed,adjustable,linux,carrefour,balanced,optimum \
+            --initial-delay 10,300,1000,3000
+SIMULATE_NUMA := target/release/kilocore-lab numa
 
 ## numa: when a page should be copied to another memory node, simulated anew, into docs/evidence/numa and the
 ## tables of docs/evidence/numa.md; takes half an hour
 numa: packages-build
-	$(CARGO) build --release
+	$(CARGO) build --release -p kilocore-lab
 	mkdir -p docs/evidence/numa target/numa
 	$(SIMULATE_NUMA) --output target/numa/published.json --output docs/evidence/numa/bus-1996.csv
 	set -e; for program in mp3d barnes cholesky radix; do \
 	    $(SIMULATE_NUMA) --program $$program \
-	        --policy fixed,adjustable,adjustable-dropping,updates,balanced,optimum \
+	        --copying fixed,adjustable,adjustable-dropping,updates,balanced,optimum \
 	        --output docs/evidence/numa/bus-1996-$$program.svg; \
 	done
-	$(SIMULATE_NUMA) --costs-in-cycles --policy fixed,adjustable,adjustable-dropping \
+	$(SIMULATE_NUMA) --costs-in-cycles --copying fixed,adjustable,adjustable-dropping \
 	    --output target/numa/cycles.json
 	set -e; for period in 100000 300000 10000000; do \
 	    $(SIMULATE_NUMA) $(NUMA_FEW) --period $$period --output target/numa/period-$$period.json; \
@@ -261,56 +261,62 @@ numa: packages-build
 	set -e; for nodes in 2 4 8 16; do \
 	    $(SIMULATE_NUMA) $(NUMA_FEW) --nodes $$nodes --output target/numa/nodes-$$nodes.json; \
 	done
-	$(SIMULATE_NUMA) $(NUMA_FEW) --cpus 64 --output target/numa/nodes-64.json
+	$(SIMULATE_NUMA) $(NUMA_FEW) --cores 64 --output target/numa/nodes-64.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --seed 2 --output target/numa/seed-2.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --invalidate --output target/numa/choice-write-invalidate.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --round-robin --output target/numa/choice-round-robin.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --output target/numa/tlb-16-kept.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --lose-counts --output target/numa/tlb-16-lost.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cpus 32 --nodes 2 \
+	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cores 32 --nodes 2 \
 	    --output target/numa/machine-xeon-8375c-2s.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --machine epyc-7742-2s --cpus 32 --nodes 8 \
+	$(SIMULATE_NUMA) $(NUMA_FEW) --machine epyc-7742-2s --cores 32 --nodes 8 \
 	    --output target/numa/machine-epyc-7742-2s.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cpus 32 --nodes 2 --page 2097152 \
+	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cores 32 --nodes 2 --page 2097152 \
 	    --output target/numa/page-2-MiB.json
 	$(CARGO) run --release -p kilocore-published --example choose-balanced > target/numa/constants.json
 	tools/numa-tables target/numa docs/evidence/numa.md
 
 # Each as far from the four programs as from the others, and fixed delays to compare with.
-NUMA_RUN := target/release/kilocore numa run --cpus 4 --policy $(NUMA_POLICIES) \
-            --delay 1,10,100,300,1000,3000,5000,10000
+NUMA_RECORD := target/release/kilocore numa record
+NUMA_TRACE := $(SIMULATE_NUMA) --cores 4 --copying $(NUMA_POLICIES) \
+              --initial-delay 1,10,100,300,1000,3000,5000,10000
 
-## numa-programs: the same policies under unmodified programs, whose references QEMU streams
+## numa-programs: the same policies under unmodified programs, whose references QEMU streams into traces
 numa-programs: packages-build packages-test
 	$(CARGO) build --release
+	$(CARGO) build --release -p kilocore-lab
 	mkdir -p target/numa
 	seq 300000 | awk '{ printf "%d line %d\n", ($$1 * 7919) % 1000003, $$1 }' > target/numa/lines
 	g++ -O2 -fopenmp docs/evidence/numa/relax.cpp -o target/numa/relax
-	$(NUMA_RUN) --output target/numa/program-sort.json -- \
+	$(NUMA_RECORD) --output target/numa/sort.refs -- \
 	    sort --parallel=4 -o target/numa/sorted target/numa/lines
-	$(NUMA_RUN) --output target/numa/program-xz.json -- \
+	$(NUMA_RECORD) --output target/numa/xz.refs -- \
 	    xz -T4 --block-size=1MiB -2 -k -f target/numa/lines
-	OMP_NUM_THREADS=4 $(NUMA_RUN) --output target/numa/program-relax.json -- \
+	OMP_NUM_THREADS=4 $(NUMA_RECORD) --output target/numa/relax.refs -- \
 	    target/numa/relax 512 60
+	set -e; for program in sort xz relax; do \
+	    $(NUMA_TRACE) --trace target/numa/$$program.refs \
+	        --output target/numa/program-$$program.json; \
+	done
 	tools/numa-tables target/numa docs/evidence/numa.md
 
 ## pages: which free page an allocation gets, simulated anew, into docs/evidence/pages and the tables of
 ## docs/evidence/pages.md; takes ten minutes
 pages: packages-build
-	$(CARGO) build --release -p kilocore
+	$(CARGO) build --release -p kilocore-lab
 	mkdir -p docs/evidence/pages target/pages
 	set -e; for trace in browser browser-start build compiler java; do \
-	    target/release/kilocore simulate pages --trace data/page-traces/$$trace.pages \
+	    target/release/kilocore-lab pages --trace data/page-traces/$$trace.pages \
 	        --output docs/evidence/pages/core-i7-6700-$$trace.csv --output target/pages/trace-$$trace.json; \
 	done
 	set -e; for used in 1 0.5 0; do for other in 0 1 2 4 8; do \
-	    target/release/kilocore simulate pages --trace data/page-traces/browser.pages \
+	    target/release/kilocore-lab pages --trace data/page-traces/browser.pages \
 	        --other-pages $$other --used-before-release $$used \
-	        --policy linux-4.18,linux-6.12,paper,tiered \
+	        --pool linux-4.18,linux-6.12,paper,tiered \
 	        --output target/pages/uses-$$used-$$other.json; \
 	done; done
 	set -e; for pattern in pass own; do for machine in xeon-gold-6338-1s epyc-9554-2s; do \
-	    target/release/kilocore simulate pages --pattern $$pattern --machine $$machine \
+	    target/release/kilocore-lab pages --workload $$pattern --machine $$machine \
 	        --cores 1,2,4,8,16,32,64 --output docs/evidence/pages/$$machine-$$pattern.csv \
 	        --output docs/evidence/pages/$$machine-$$pattern.svg --output target/pages/$$machine-$$pattern.json; \
 	done; done
@@ -351,26 +357,26 @@ uninstall:
 ## sched-simulated: schedulers that see contention for locks and for caches, simulated, into docs/evidence/sched and
 ## the tables of docs/evidence/sched-locks.md and docs/evidence/sched-caches.md; takes half an hour
 sched-simulated: packages-build
-	$(CARGO) build --release -p kilocore
+	$(CARGO) build --release -p kilocore-lab
 	mkdir -p docs/evidence/sched target/sched
 	set -e; for machine in opteron-8356-8s xeon-e7-4860-4s; do \
 	    case $$machine in \
 	        opteron-8356-8s) most=32; curve=1-32;; \
 	        *) most=40; curve=1-40;; \
 	    esac; \
-	    target/release/kilocore simulate sched --machine $$machine --cores $$most \
-	        --policy fair,malthusian,lock-aware \
+	    target/release/kilocore-lab sched --machine $$machine --cores $$most \
+	        --scheduler fair,malthusian,lock-aware \
 	        --output docs/evidence/sched/$$machine.csv --output target/sched/$$machine.json; \
-	    target/release/kilocore simulate sched --machine $$machine --cores $$most --lock spin \
-	        --policy best-static --output target/sched/$$machine-best.json; \
-	    target/release/kilocore simulate sched --machine $$machine --cores $$curve --lock spin \
+	    target/release/kilocore-lab sched --machine $$machine --cores $$most --kernel-lock spin \
+	        --scheduler best-static --output target/sched/$$machine-best.json; \
+	    target/release/kilocore-lab sched --machine $$machine --cores $$curve --kernel-lock spin \
 	        --output docs/evidence/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
 	done
 	$(CARGO) run --release -p kilocore-published --example vary-lock-aware \
 	    > target/sched/lock-aware.json
 	$(CARGO) run --release -p kilocore-published --example vary-sections \
 	    > target/sched/sections.json
-	target/release/kilocore simulate sched --experiment cache \
+	target/release/kilocore-lab sched --experiment cache \
 	    --output docs/evidence/sched/caches.csv --output target/sched/caches.json
 	tools/sched-tables target/sched docs/evidence/sched-locks.md docs/evidence/sched-caches.md
 

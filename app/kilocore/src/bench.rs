@@ -13,8 +13,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-
-use crate::failure::Failure;
+use kilocore_command_line::Failure;
 
 /// Measures system interfaces over core counts.
 #[derive(Debug, Args)]

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use kilocore_command_line::{Failure, mutexes, output, rw_locks};
 use kilocore_locks::LockInfo;
 use kilocore_machine::Description;
 use kilocore_sim::Sim;
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::lock_name::{Listed, listed_named, mutexes, rw_locks};
-use crate::output;
+use crate::lock_name::{Listed, listed_named};
 
 /// Lists the locks.
 #[derive(Debug, Args)]

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_predict::without_simulation;
 
-use crate::failure::Failure;
 use crate::subject::Subject;
 use crate::when::When;
-use crate::{examples, measure, output, predict};
+use crate::{examples, measure, predict};
 
 /// The whole way from a program to advice.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
     // What can fail early fails before the program is run.
     let machine = arguments.target.machine()?;
-    output::check(&arguments.output)?;
+    arguments.output.check()?;
     let how = measure::How {
         confined_run: !arguments.once,
         trace: false,

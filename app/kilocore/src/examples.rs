@@ -50,17 +50,10 @@ Examples:
   kilocore pages run --statistics -- gcc -O2 -c big.c             what the pool did, by tier
   kilocore pages run --min 64K --total 4G -- ./batch input";
 
-pub(crate) const NUMA_RUN: &str = "\
+pub(crate) const NUMA_RECORD: &str = "\
 Examples:
-  kilocore numa run -- xz -T4 -k big.tar
-  kilocore numa run --machine xeon-8375c-2s --cpus 8 --nodes 2 -- sort --parallel=4 big.txt
-  kilocore numa run --record sort.refs --policy never,linux,balanced -- sort --parallel=4 big.txt";
-
-pub(crate) const NUMA_REPLAY: &str = "\
-Examples:
-  kilocore numa replay sort.refs
-  kilocore numa replay --policy fixed,adjustable --delay 1,10,100,1000,10000 sort.refs
-  kilocore numa replay --page 2097152 --machine epyc-7742-2s --cpus 16 sort.refs";
+  kilocore numa record -- xz -T4 -k big.tar
+  kilocore numa record --output sort.refs -- sort --parallel=4 big.txt";
 
 pub(crate) const NUMA_ADVISE: &str = "\
 Examples:
@@ -81,5 +74,5 @@ Examples:
 
 pub(crate) const PAGES_REPLAY: &str = "\
 Examples:
-  kilocore pages replay kilocore.pages                            measured here
-  kilocore pages replay kilocore.pages --machine core-i7-6700     simulated";
+  kilocore pages replay kilocore.pages
+  kilocore pages replay kilocore.pages --policy linux-6.12,tiered --rounds 20";

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use indicatif::ProgressBar;
+use kilocore_command_line::{CoreList, Failure, lock_named, output};
 use kilocore_lock_profile::Profile;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
@@ -14,10 +15,6 @@ use kilocore_predict::fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadEr
 use kilocore_predict::from_profile;
 use kilocore_report::FitReport;
 
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::lock_name::lock_named;
-use crate::output;
 use crate::predict::USUAL_MOST_CORES;
 
 /// Forecasts a program from throughputs that were measured.
@@ -61,7 +58,7 @@ impl FromStr for TypedLock {
 }
 
 pub(crate) fn fit(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    output::check(&arguments.output)?;
+    arguments.output.check()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let profile = arguments.profile.as_deref().map(Profile::read).transpose()?;
     let file = &arguments.measurements;
@@ -172,7 +169,7 @@ fn give_out(
 ) -> Result<(), Failure> {
     let curves = outlook.curves();
     let report = FitReport { generated: output::generated(), outlook, curves: &curves, machine };
-    output::report(options, &report)?;
+    options.report(&report)?;
     if options.json {
         return output::json(outlook);
     }

@@ -6,10 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use kilocore_command_line::Failure;
 use kilocore_lock_recorder::MeasureError;
 use kilocore_process::{Obstacle, find_program, obstacle_of_command};
-
-use crate::failure::Failure;
 
 /// Names the folder of the libraries, for those who keep them elsewhere.
 const FOLDER: &str = "KILOCORE_LIBRARY_DIR";

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use kilocore_command_line::{Failure, output};
 use kilocore_locate::{Comparison, Document, Work, compare, folded};
-use kilocore_report::{LocateReport, Report, terminal};
-
-use crate::failure::Failure;
-use crate::output;
+use kilocore_report::{LocateReport, terminal};
+use kilocore_show::Report;
 
 /// How to compare two profiles, or how to record them first.
 #[derive(Debug, Args)]
@@ -152,7 +151,7 @@ fn compare_files(arguments: &Compare) -> Result<ExitCode, Failure> {
 /// What a file is to hold.
 #[derive(Debug, Clone, Copy)]
 enum Content {
-    Report(kilocore_report::Format),
+    Report(kilocore_show::Format),
     Folded,
 }
 

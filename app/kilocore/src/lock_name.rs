@@ -1,38 +1,9 @@
-//! Locks by the names that are typed.
+//! Locks by the names that are typed, for commands that put them under a program or list them.
 
+use kilocore_command_line::{mutexes, rw_lock_named, rw_locks, unknown_lock};
 use kilocore_locks::{LockId, LockInfo, RwLockId};
 use kilocore_machine::names::UnknownName;
 use kilocore_sim::Sim;
-
-/// What is known of each mutex.
-pub(crate) fn mutexes() -> impl Iterator<Item = &'static LockInfo> {
-    LockId::ALL.iter().map(|lock| lock.info())
-}
-
-/// What is known of each read-write lock.
-pub(crate) fn rw_locks() -> impl Iterator<Item = &'static LockInfo> {
-    RwLockId::ALL.iter().map(|lock| lock.info())
-}
-
-/// The answer to a name that none of the `known` locks has, which are of one `kind`.
-fn unknown<L: Iterator<Item = &'static LockInfo>>(
-    kind: &'static str,
-    name: &str,
-    known: impl Fn() -> L,
-) -> UnknownName {
-    UnknownName::new(kind, name, known().map(|info| info.name))
-        .also_called(known().flat_map(|info| info.aliases.iter().copied()))
-}
-
-/// The lock of that name, or of that name in a published data set.
-pub(crate) fn lock_named(name: &str) -> Result<LockId, UnknownName> {
-    name.parse().map_err(|_| unknown("lock", name, mutexes))
-}
-
-/// The read-write lock of that name.
-pub(crate) fn rw_lock_named(name: &str) -> Result<RwLockId, UnknownName> {
-    name.parse().map_err(|_| unknown("read-write lock", name, rw_locks))
-}
 
 /// The names of the read-write locks that can be put under a program.
 pub(crate) fn names_for_programs() -> String {
@@ -76,5 +47,5 @@ pub(crate) fn listed_named(name: &str) -> Result<Listed, UnknownName> {
     name.parse()
         .map(Listed::Mutex)
         .or_else(|_| name.parse().map(Listed::ReadWrite))
-        .map_err(|_| unknown("lock", name, || mutexes().chain(rw_locks())))
+        .map_err(|_| unknown_lock("lock", name, || mutexes().chain(rw_locks())))
 }

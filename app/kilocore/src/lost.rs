@@ -59,7 +59,7 @@ impl Lost {
 }
 
 fn say(message: &str) {
-    eprintln!("kilocore: {}", kilocore_report::printable_document(message));
+    eprintln!("kilocore: {}", kilocore_show::printable_document(message));
 }
 
 fn shortage(measured: &Measured, one: &Unrecorded) -> Option<Shortage> {

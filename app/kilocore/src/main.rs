@@ -7,11 +7,9 @@
 
 mod bench;
 mod catalogue;
-mod core_list;
 mod crash;
 mod doctor;
 mod examples;
-mod failure;
 mod fit;
 mod launch;
 mod locate;
@@ -19,14 +17,11 @@ mod lock_name;
 mod lost;
 mod measure;
 mod numa;
-mod output;
 mod pages;
 mod predict;
 mod run;
 mod sched;
-mod screen;
 mod shell;
-mod simulate;
 mod subject;
 mod target;
 mod tracer;
@@ -81,13 +76,10 @@ enum Command {
     /// For Kilocore's own use
     #[command(hide = true, name = bench::HELPER)]
     BenchHelper(bench::HelperArguments),
-    /// Simulate an experiment
-    #[command(subcommand)]
-    Simulate(simulate::Experiment),
     /// Record the pages that a program is given and gives back, or run it with a page pool
     #[command(subcommand)]
     Pages(pages::Action),
-    /// Simulate where an unmodified program's pages should lie on a machine with several memories
+    /// Say where an unmodified program's memory should lie on a machine with several memory nodes
     #[command(subcommand)]
     Numa(numa::Action),
     /// List the locks, or show one in full
@@ -102,6 +94,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
     kilocore_process::survive_full_files();
     let arguments = Arguments::parse();
     let result = match arguments.command {
@@ -115,7 +108,6 @@ fn main() -> ExitCode {
         Command::SchedGuardian(arguments) => Ok(sched::guardian(&arguments)),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
-        Command::Simulate(experiment) => simulate::simulate(experiment),
         Command::Pages(action) => pages::pages(action),
         Command::Numa(action) => numa::numa(action),
         Command::Locks(arguments) => catalogue::locks(arguments),

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_lock_profile::{Profile, Run};
 use kilocore_lock_recorder::{Conduct, Measured, Options};
 use kilocore_process::Held;
 use kilocore_sched_daemon::Linux;
 
-use crate::failure::Failure;
 use crate::lost::Lost;
 use crate::subject::{Choice, Subject};
 use crate::tracer::Tracer;
 use crate::when::When;
-use crate::{crash, examples, launch, output};
+use crate::{crash, examples, launch};
 
 /// Profiles the locks of a program.
 #[derive(Debug, Args)]
@@ -99,7 +99,7 @@ fn print_hints(profile: &Profile) {
     let hints = watching.map_or(&[][..], |watching| &watching.hints);
     if !hints.is_empty() {
         let hints = format!("Functions without a name: {}.", hints.join("; "));
-        output::print(&format!("\n{}\n", kilocore_report::printable_document(&hints)));
+        output::print(&format!("\n{}\n", kilocore_show::printable_document(&hints)));
     }
 }
 

@@ -1,34 +1,20 @@
-//! `kilocore numa run`, `replay`, `advise` and `show`: where the pages of unmodified programs should lie.
+//! `kilocore numa record`, `advise` and `show`: where the pages of unmodified programs should lie.
 
 mod advise;
 mod allocations;
-mod consume;
-mod delays;
-mod document;
-mod machine;
-mod page;
-mod replay;
-mod results;
-mod run;
+mod record;
 mod show;
-mod tables;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
-
-pub(crate) use self::delays::Delays;
-pub(crate) use self::machine::Machine;
-use crate::failure::Failure;
+use kilocore_command_line::Failure;
 
 /// What is done about the memory nodes that pages lie on.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Run an unmodified program under QEMU, and simulate what its references to memory cost under
-    /// each policy of copying and moving pages
-    Run(run::Arguments),
-    /// Do the same with a trace that `kilocore numa run --record` has written
-    Replay(replay::Arguments),
+    /// Run an unmodified program under QEMU, and record which pages its threads refer to
+    Record(record::Arguments),
     /// Say which memory of an unmodified program would gain by being moved, interleaved or replicated
     Advise(advise::Arguments),
     /// Summarize such a trace
@@ -37,8 +23,7 @@ pub(crate) enum Action {
 
 pub(crate) fn numa(action: Action) -> Result<ExitCode, Failure> {
     match action {
-        Action::Run(arguments) => run::run(&arguments),
-        Action::Replay(arguments) => replay::replay(&arguments),
+        Action::Record(arguments) => record::record(&arguments),
         Action::Advise(arguments) => advise::advise(&arguments),
         Action::Show(arguments) => show::show(&arguments),
     }

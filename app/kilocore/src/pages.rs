@@ -8,8 +8,7 @@ mod show;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-
-use crate::failure::Failure;
+use kilocore_command_line::Failure;
 
 /// What is done about the pages of programs.
 #[derive(Debug, Subcommand)]
@@ -18,7 +17,7 @@ pub(crate) enum Action {
     Record(record::Arguments),
     /// Summarize a trace of pages, or print its events
     Show(show::Arguments),
-    /// Replay a trace of pages under each policy of the page pool, here or on a simulated machine
+    /// Replay a trace of pages on this machine, under each policy of the page pool
     Replay(replay::Arguments),
     /// Run an unmodified program with its large memory from a page pool
     Run(run::Arguments),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{CoreList, Failure, lock_named, output};
 use kilocore_lock_profile::Profile;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
@@ -11,10 +12,8 @@ use kilocore_predict::{Forecast, Question, RunSize, forecast};
 use kilocore_report::ForecastReport;
 use kilocore_sim::Sim;
 
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::lock_name::{lock_named, rw_lock_for_programs_named};
-use crate::{examples, output, target};
+use crate::lock_name::rw_lock_for_programs_named;
+use crate::{examples, target};
 
 /// Forecasts a profiled program.
 #[derive(Debug, Args)]
@@ -108,7 +107,7 @@ impl Target {
 }
 
 pub(crate) fn predict(arguments: Arguments) -> Result<ExitCode, Failure> {
-    output::check(&arguments.output)?;
+    arguments.output.check()?;
     let machine = arguments.target.machine()?;
     let profile = Profile::read(&arguments.profile)?;
     let forecast = arguments.target.forecast(&profile, &machine);
@@ -131,7 +130,7 @@ pub(crate) fn show(
         machine: Some(machine),
         profile: Some(profile),
     };
-    output::report(options, &report)?;
+    options.report(&report)?;
     print(options, forecast, all)
 }
 
@@ -142,7 +141,7 @@ pub(crate) fn show_without_curves(
     forecast: &Forecast,
     profile: &Profile,
 ) -> Result<(), Failure> {
-    if let Some(path) = &options.output {
+    for path in &options.output {
         match kilocore_report::waits_page(profile, Some(&forecast.recommendation)) {
             Ok(page) if output::is_page(path) => output::write(path, &page)?,
             _ => eprintln!(

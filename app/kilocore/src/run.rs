@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
+use kilocore_command_line::{Failure, lock_named};
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_process::allowed_cores;
 use kilocore_sim::Sim;
 
-use crate::failure::Failure;
-use crate::lock_name::{lock_named, names_for_programs, rw_lock_for_programs_named};
+use crate::lock_name::{names_for_programs, rw_lock_for_programs_named};
 use crate::{examples, launch};
 
 /// Runs a program with its mutexes replaced, or its read-write locks, or both.

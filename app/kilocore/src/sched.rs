@@ -16,6 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_lock_recorder::measuring;
 use kilocore_process::{Held, NotStarted, Start, shell_status};
 use kilocore_sched_daemon::{
@@ -24,8 +25,7 @@ use kilocore_sched_daemon::{
 };
 use kilocore_sched_policy::PolicyName;
 
-use crate::failure::Failure;
-use crate::{examples, launch, output};
+use crate::{examples, launch};
 
 /// The name of the hidden verb that puts things back after a kill.
 pub(crate) const GUARDIAN: &str = "sched-guardian";

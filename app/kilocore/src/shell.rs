@@ -8,9 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-
-use crate::failure::Failure;
-use crate::output;
+use kilocore_command_line::{Failure, output};
 
 /// Prints completions.
 #[derive(Debug, Args)]

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
+use kilocore_command_line::Failure;
 use kilocore_lock_recorder::{Kin, Unseen, can_watch, unseen_by_preload};
 
-use crate::failure::Failure;
 use crate::launch;
 
 /// A recorder of locks.
@@ -113,7 +113,7 @@ impl Subject {
                 "'{program}' {}; it is watched from outside instead",
                 launch::obstacle(obstacle)
             );
-            eprintln!("kilocore: {}", kilocore_report::printable_document(&text));
+            eprintln!("kilocore: {}", kilocore_show::printable_document(&text));
         }
     }
 }

@@ -6,10 +6,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use kilocore_command_line::Failure;
 use kilocore_lock_profile::Trace;
 use kilocore_lock_recorder::{Measured, can_trace, trace};
 
-use crate::failure::Failure;
 use crate::launch;
 
 /// A program, and the plugin that traces it.
@@ -47,7 +47,7 @@ impl<'a> Tracer<'a> {
 }
 
 fn say(message: &str) {
-    eprintln!("kilocore: {}", kilocore_report::printable_document(message));
+    eprintln!("kilocore: {}", kilocore_show::printable_document(message));
 }
 
 /// What a trace leaves out.

@@ -9,13 +9,12 @@ use common::{ended, file, kilocore, refused};
 
 #[test]
 fn unknown_names() {
-    let machine = ["--machine", "opteron-6344-4s"];
     refused(
-        &[&["simulate", "lock", "--lock", "tickett"], &machine[..]].concat(),
+        &["predict", "none.json", "--lock", "tickett"],
         &["unknown lock `tickett`", "did you mean `ticket`?", "Known are tas,"],
     );
     refused(
-        &["simulate", "lock", "--machine", "opteron-6344"],
+        &["doctor", "--machine", "opteron-6344", "--", "true"],
         &["unknown machine `opteron-6344`", "did you mean `opteron-6344-4s`?"],
     );
     refused(&["run", "--lock", "nosuch", "--", "true"], &["unknown lock `nosuch`; known", "mcs"]);
@@ -31,18 +30,6 @@ fn unknown_names() {
     refused(&["run", "--", "true"], &["--lock <NAME>", "--rwlock <NAME>"]);
     refused(&["locks", "show", "mcs_spn"], &["did you mean `mcs_spin`?"]);
     refused(&["locks", "show", "phase-fare"], &["did you mean `phase-fair`?"]);
-    let simulate = ["simulate", "lock", "--machine", "opteron-6344-4s"];
-    for (words, parts) in [
-        (
-            ["--rwlock", "bravo-centrl"],
-            ["unknown read-write lock `bravo-centrl`", "did you mean `bravo-central`?"],
-        ),
-        (["--rwlock", "mcs"], ["unknown read-write lock `mcs`", "known are central-rw"]),
-        (["--reads", "101"], ["'101'", "a percentage from 0 to 100"]),
-        (["--reads=90", "--lock=mcs"], ["--reads", "--lock"]),
-    ] {
-        refused(&[&simulate[..], &words].concat(), &parts);
-    }
     refused(&["bench", "getpid"], &["unknown benchmark `getpid`; did you mean `getppid`?"]);
     refused(&["machines", "show", "nosuch"], &["nosuch"]);
     refused(&["locks", "show", "nosuch"], &["nosuch"]);
@@ -51,23 +38,18 @@ fn unknown_names() {
 
 #[test]
 fn impossible_numbers_of_cores() {
-    let simulate = ["simulate", "lock", "--machine", "opteron-6344-4s", "--cores"];
     for (cores, parts) in [
         ("0", ["0 cores", "1 to 1024"]),
         ("1000000000", ["1000000000", "1 to 1024"]),
-        ("49", ["48 hardware threads", "49"]),
         ("8-4", ["8-4", "backwards"]),
         ("many", ["many", "1,2,4-8"]),
         ("-1", ["-1", "cores"]),
     ] {
-        let argument = format!("--cores={cores}");
-        refused(&[&simulate[..4], &[&argument]].concat(), &parts);
+        let cores = format!("--cores={cores}");
+        refused(&["doctor", "--machine", "opteron-6344-4s", &cores, "--", "true"], &parts);
     }
     let doctor = ["doctor", "--machine", "opteron-6344-4s", "--cores", "1,49", "--", "true"];
     refused(&doctor, &["48 hardware threads", "49"]);
-    refused(&[&simulate[..], &["4", "--threads", "0"]].concat(), &["0 threads"]);
-    refused(&[&simulate[..], &["4", "--think=-5"]].concat(), &["-5", "cycles"]);
-    refused(&[&simulate[..], &["4", "--hold", "nan"]].concat(), &["nan", "cycles"]);
 }
 
 #[test]
@@ -105,7 +87,7 @@ fn machine_files_with_missing_or_absurd_fields() {
     ] {
         let path = file(name, content.as_bytes());
         let path = path.to_str().unwrap();
-        refused(&["simulate", "lock", "--machine", path], &[path, part]);
+        refused(&["doctor", "--machine", path, "--", "true"], &[path, part]);
     }
 }
 
@@ -128,8 +110,8 @@ fn programs_that_are_not_there() {
 #[test]
 fn reports_of_unknown_kinds_are_refused_before_the_work() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.docx");
-    let words =
-        ["simulate", "lock", "--machine", "core-i7-6700", "--output", path.to_str().unwrap()];
+    let path_name = path.to_str().unwrap();
+    let words = ["doctor", "--machine", "core-i7-6700", "--output", path_name, "--", "true"];
     refused(&words, &["report.docx", ".html"]);
     assert!(!path.exists());
 }

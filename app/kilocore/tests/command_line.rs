@@ -38,7 +38,7 @@ fn every_command_has_a_manual_page() {
         ("kilocore-measure.1", "duration"),
         ("kilocore-run.1", "lock"),
         ("kilocore-machines-show.1", "machine"),
-        ("kilocore-simulate-lock.1", "cores"),
+        ("kilocore-numa-record.1", "quantum"),
     ] {
         let page = fs::read_to_string(folder.path().join("man1").join(page)).expect(page);
         assert!(page.starts_with(".ie") && page.contains(part), "{page}");
@@ -81,7 +81,8 @@ fn plain_characters_where_others_cannot_be_shown() {
         for name in ["LC_ALL", "LC_CTYPE", "LANG", "TERM", "COLUMNS", "NO_COLOR"] {
             command.env_remove(name);
         }
-        let words = ["simulate", "lock", "--machine", "core-i7-6700", "--lock", "ticket"];
+        let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles/sqlite.json");
+        let words = ["predict", profile, "--machine", "core-i7-6700", "--lock", "ticket"];
         let output = command.args(words).args(["--cores", "1-2"]).envs(variables).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         (output.stdout.is_ascii(), output.stdout.contains(&0x1b))

@@ -11,13 +11,13 @@ use std::process::Command;
 
 /// The base shelves, lowest first. Anyone may use them; a crate of theirs uses its own shelf and lower
 /// ones.
-const BASE: [&str; 5] = ["libs", "preload", "results", "sim", "host"];
+const BASE: [&str; 5] = ["libs", "preload", "sim", "results", "host"];
 
 /// The subjects. A crate of theirs uses base shelves and its own subject.
 const SUBJECTS: [&str; 5] = ["locks", "functions", "pages", "numa", "sched"];
 
 /// What stands upon the subjects, lowest first.
-const TOP: [&str; 3] = ["papers", "app", "evidence"];
+const TOP: [&str; 3] = ["app", "papers", "evidence"];
 
 /// Where a subject uses another one. `ARCHITECTURE.md` gives the reasons.
 const SUBJECTS_MEET: [(&str, &str); 3] = [
@@ -207,6 +207,18 @@ fn what_ships_is_built_without_the_checkers() {
     assert!(tree.iter().any(|line| line.starts_with("kilocore-preload-run ")), "{tree:?}");
     for checker in ["loom ", "shuttle ", "kilocore-checking "] {
         assert!(!tree.iter().any(|line| line.starts_with(checker)), "{checker}is built in");
+    }
+}
+
+#[test]
+fn the_users_program_contains_no_experiment_of_a_paper() {
+    let tree = tree(&["--package=kilocore", "--edges=no-dev"].map(str::to_owned));
+    let contains = |package: &str| tree.iter().any(|line| line.starts_with(&format!("{package} ")));
+    assert!(contains("kilocore-report"), "{tree:?}");
+    for folder in fs::read_dir(root().join("papers")).expect("the shelf is there") {
+        let manifest = manifest(&folder.expect("it can be read").path().join("Cargo.toml"));
+        let package = manifest["package"]["name"].as_str().expect("a package has a name");
+        assert!(!contains(package), "{package} is built in");
     }
 }
 

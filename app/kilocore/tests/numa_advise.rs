@@ -42,7 +42,7 @@ fn trace() -> &'static Path {
     static TRACE: OnceLock<PathBuf> = OnceLock::new();
     TRACE.get_or_init(|| {
         let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("placed.refs");
-        let words = ["numa", "run", "--policy", "never", "--record", &path(&trace), "--", placed()];
+        let words = ["numa", "record", "--output", &path(&trace), "--", placed()];
         assert_eq!(kilocore(&words).status.code(), Some(7));
         trace
     })

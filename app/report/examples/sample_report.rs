@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use kilocore_report::{terminal, write};
+use kilocore_report::{described, terminal};
+use kilocore_show::terminal::machine_table;
+use kilocore_show::write;
 
 #[path = "../tests/report/sample.rs"]
 mod sample;
@@ -31,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", terminal::forecast_table(&sample.forecast, 100, false));
     println!("{}", terminal::curves_table(&sample.forecast.curves, 80));
     println!("{}", terminal::machines_table(std::slice::from_ref(&sample.machine), 100));
-    println!("{}", terminal::machine_table(&sample.machine, 100));
+    println!("{}", machine_table(&described(&sample.machine), 100));
     let locks = kilocore_locks::LockId::ALL.iter().map(|lock| lock.info());
     println!("{}", terminal::locks_table(locks, 100));
     Ok(())

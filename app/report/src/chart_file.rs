@@ -1,15 +1,16 @@
 //! The chart of throughput, for a file of its own.
 
 use askama::Template;
+use kilocore_figures::CurvePoint;
+use kilocore_show::chart::{Chart, Heading, LARGE};
+use kilocore_show::curve_set::CurveSet;
+use kilocore_show::scale::Growth;
+use kilocore_show::text::{printable_document, shortened};
+use kilocore_show::{Quantity, ReportError};
 
-use crate::chart::{Chart, Heading, LARGE};
-use crate::curve_set::CurveSet;
-use crate::drawn::Banded;
-use crate::quantity::{FITTED, Quantity, THROUGHPUT};
-use crate::scale::Growth;
+use crate::fit_page;
+use crate::quantities::{FITTED, THROUGHPUT};
 use crate::source::Document;
-use crate::text::{printable_document, shortened};
-use crate::{ReportError, fit_page};
 
 /// The most characters of a heading that fit over a chart.
 const HEADING_WIDTH: usize = 100;
@@ -34,7 +35,7 @@ pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
     }
 }
 
-fn chart<P: Banded>(
+fn chart<P: CurvePoint>(
     document: Document<'_>,
     set: CurveSet<'_, P>,
     quantity: &Quantity<P>,

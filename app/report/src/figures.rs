@@ -1,25 +1,7 @@
 //! Every figure of a machine file, in words, with where it comes from.
 
 use kilocore_machine::{Description, Figure, Topology};
-
-use crate::number;
-use crate::provenance::{Mark, Provenance};
-
-/// Figures that belong together.
-#[derive(Debug)]
-pub(crate) struct Group {
-    pub(crate) title: &'static str,
-    pub(crate) rows: Vec<Row>,
-}
-
-/// A figure.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) name: &'static str,
-    /// With its unit.
-    pub(crate) value: String,
-    pub(crate) mark: Mark,
-}
+use kilocore_show::{FigureGroup, FigureRow, Machine, Mark, Provenance, number};
 
 /// What is inside what, in a line: `4 sockets × 2 nodes × 3 groups × 2 cores`.
 pub(crate) fn topology_line(topology: &Topology) -> String {
@@ -38,13 +20,13 @@ pub(crate) fn topology_line(topology: &Topology) -> String {
 }
 
 /// A figure of the machine file under a name, in a unit.
-fn row(name: &'static str, figure: &Figure, unit: &str) -> Row {
+fn row(name: &'static str, figure: &Figure, unit: &str) -> FigureRow {
     let mark = match (&figure.source, &figure.estimated) {
         (Some(source), _) => sourced(source),
         (None, Some(reason)) => Mark::new(Provenance::Estimated, reason),
         (None, None) => Mark::new(Provenance::Estimated, "no reason given"),
     };
-    Row { name, value: format!("{} {unit}", number::plain(figure.value)), mark }
+    FigureRow { name, value: format!("{} {unit}", number::plain(figure.value)), mark }
 }
 
 /// The mark of a figure that was taken from somewhere.
@@ -54,15 +36,21 @@ fn sourced(source: &str) -> Mark {
     Mark::new(if measured { Provenance::Measured } else { Provenance::Published }, source)
 }
 
-/// All of them.
-pub(crate) fn groups(machine: &Description) -> Vec<Group> {
+/// The machine of a file, as it is shown.
+#[must_use]
+pub fn described(machine: &Description) -> Machine {
+    Machine { name: machine.name.clone(), title: machine.title.clone(), groups: groups(machine) }
+}
+
+/// All figures of a machine file.
+fn groups(machine: &Description) -> Vec<FigureGroup> {
     let Description { latency, coherence, caches, memory, os, power, .. } = machine;
-    let topology = Row {
+    let topology = FigureRow {
         name: "what is inside what",
         value: topology_line(&machine.topology),
         mark: sourced(&machine.topology.source),
     };
-    let group = |title, rows| Group { title, rows };
+    let group = |title, rows| FigureGroup { title, rows };
     // Figures that a file may leave to an estimate.
     let optional = [
         ("last-level cache has what the cores' own have", &caches.shared_holds_private, ""),

@@ -2,18 +2,19 @@
 
 use askama::Template;
 use kilocore_predict::fit::{Outlook, OutlookPoint};
+use kilocore_show::chart::{Chart, LARGE};
+use kilocore_show::curve_set::{CurveSet, Given};
+use kilocore_show::drawn::Drawn;
+use kilocore_show::page_parts::{Foot, Head, shape_sign, sparkline};
+use kilocore_show::scale::Growth;
+use kilocore_show::text::printable_document;
+use kilocore_show::{Generated, Machine, Mark, Provenance, ReportError, number};
 
-use crate::chart::{Chart, LARGE};
-use crate::curve_set::{CurveSet, Given};
-use crate::drawn::Drawn;
-use crate::figures::{self, Group};
+use crate::FitReport;
+use crate::figures::described;
 use crate::fit_words::{self, both_names, command, degree, sentences};
-use crate::page_parts::{self, CHART_STYLE, PAGE_STYLE, SCRIPT, shape_sign};
-use crate::provenance::{Mark, Provenance};
-use crate::quantity::FITTED;
-use crate::scale::Growth;
-use crate::text::printable_document;
-use crate::{FitReport, Generated, ReportError, number};
+use crate::locks;
+use crate::quantities::FITTED;
 
 /// The page's content, ready for the template.
 #[derive(Debug, Template)]
@@ -33,9 +34,19 @@ struct FitPage<'a> {
     /// The best at the end first.
     rows: Vec<Row<'a>>,
     most_cores: u32,
-    machine: Vec<Group>,
+    machine: Machine,
     simulated: Mark,
     estimated: Mark,
+}
+
+impl FitPage<'_> {
+    fn head(&self) -> Head<'_> {
+        Head::of_curves(&self.title, &self.curves)
+    }
+
+    fn foot(&self) -> Foot<'_> {
+        Foot { generated: self.generated }
+    }
 }
 
 /// A curve in the table.
@@ -53,7 +64,7 @@ impl Row<'_> {
 
     /// What the lock is.
     fn about(&self) -> &'static str {
-        page_parts::about(self.drawn.curve.end().lock)
+        locks::about(self.drawn.curve.end().lock)
     }
 }
 
@@ -94,13 +105,13 @@ pub(crate) fn page(report: &FitReport<'_>) -> Result<String, ReportError> {
             .best_first()
             .into_iter()
             .map(|drawn| Row {
-                sparkline: page_parts::sparkline(drawn.curve, set.most_cores(), set.highest()),
+                sparkline: sparkline(drawn.curve, set.most_cores(), set.highest()),
                 drawn,
             })
             .collect(),
         curves: set.curves.clone(),
         most_cores: set.most_cores(),
-        machine: figures::groups(report.machine),
+        machine: described(report.machine),
         simulated: report.simulated(),
         estimated: Mark::new(Provenance::Estimated, "from the measurements"),
     };

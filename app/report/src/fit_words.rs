@@ -1,8 +1,7 @@
 //! What a fit says, in plain words: the same for the terminal and the page.
 
 use kilocore_predict::fit::{Advice, Gain, LockLaw, Outlook, Pinned};
-
-use crate::number;
+use kilocore_show::number;
 
 /// A lock must gain so much to be worth taking.
 const WORTH_TAKING: f64 = 1.05;

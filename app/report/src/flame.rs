@@ -7,10 +7,10 @@
 
 use askama::Template;
 use kilocore_locate::{Comparison, Node, NodeIndex, Side};
+use kilocore_show::number;
+use kilocore_show::text::{printable, shortened};
 
 use crate::locate_words::{per_unit, signed, threads_are};
-use crate::number;
-use crate::text::{printable, shortened};
 
 /// Width of the drawing.
 const WIDTH: f64 = 1200.0;

@@ -2,16 +2,13 @@
 
 use askama::Template;
 use kilocore_locate::{Amounts, Comparison, Document, Function, Side, Uncertainty};
-use kilocore_predict::ForecastPoint;
+use kilocore_show::page_parts::{Foot, Head};
+use kilocore_show::text::{printable, printable_document};
+use kilocore_show::{Generated, Mark, Provenance, Report, ReportError, in_csv, in_json, number};
 use serde::Serialize;
 
-use crate::drawn::Drawn;
-use crate::encode::{in_csv, in_json};
 use crate::flame::Flame;
 use crate::locate_words::{about_noise, per_unit, sentences, signed, threads_are};
-use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT};
-use crate::text::{printable, printable_document};
-use crate::{Generated, Mark, Provenance, Report, ReportError, number};
 
 const FLAME_STYLE: &str = include_str!("../templates/flame.css");
 const FLAME_SCRIPT: &str = include_str!("../templates/flame.js");
@@ -70,8 +67,16 @@ struct Page<'a> {
     tables: [Rows; 2],
     noise: String,
     warnings: Vec<String>,
-    /// There are none to hide.
-    curves: [Drawn<'a, ForecastPoint>; 0],
+}
+
+impl<'a> Page<'a> {
+    fn head(&self) -> Head<'a> {
+        Head::new(self.title)
+    }
+
+    fn foot(&self) -> Foot<'a> {
+        Foot { generated: self.generated }
+    }
 }
 
 impl Report for LocateReport<'_> {
@@ -91,7 +96,6 @@ impl Report for LocateReport<'_> {
             tables: [code(comparison), functions(comparison)],
             noise: about_noise(comparison),
             warnings: comparison.warnings.iter().map(ToString::to_string).collect(),
-            curves: [],
         };
         Ok(printable_document(&page.render()?))
     }

@@ -1,8 +1,7 @@
 //! What a comparison of two profiles says, in sentences.
 
 use kilocore_locate::{Comparison, Measure, NoiseSource, Owner, Times};
-
-use crate::number;
+use kilocore_show::number;
 
 /// A part of the loss below this is not worth a sentence.
 const WORTH_MENTION: f64 = 0.05;

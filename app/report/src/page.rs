@@ -3,20 +3,21 @@
 use askama::Template;
 use kilocore_figures::Shape;
 use kilocore_predict::ForecastPoint;
+use kilocore_show::chart::{Chart, LARGE, SMALL};
+use kilocore_show::curve_set::CurveSet;
+use kilocore_show::drawn::{Drawn, Role};
+use kilocore_show::page_parts::{Foot, Head, shape_sign, sparkline};
+use kilocore_show::scale::Growth;
+use kilocore_show::text::printable_document;
+use kilocore_show::{Generated, Machine, Mark, Provenance, ReportError, number};
 
-use crate::chart::{Chart, LARGE, SMALL};
-use crate::curve_set::CurveSet;
-use crate::drawn::{Drawn, Role};
-use crate::figures::{self, Group};
-use crate::page_parts::{CHART_STYLE, PAGE_STYLE, SCRIPT, about, shape_sign, sparkline};
+use crate::figures::described;
+use crate::locks::{about, second_choice};
 use crate::program::{self, ConditionRow, LockRow};
-use crate::provenance::{Mark, Provenance};
-use crate::quantity::{ENERGY, THROUGHPUT, WAITING};
-use crate::scale::Growth;
+use crate::quantities::{ENERGY, THROUGHPUT, WAITING};
 use crate::source::Document;
-use crate::text::printable_document;
 use crate::waits_parts::{WAITS_STYLE, Waits};
-use crate::{CurvesReport, ForecastReport, Generated, ReportError, number};
+use crate::{CurvesReport, ForecastReport};
 
 /// The page's content, ready for the template.
 #[derive(Debug, Template)]
@@ -44,7 +45,7 @@ struct Page<'a> {
     second_choice: Option<String>,
     program: Option<Program>,
     waits: Option<Waits>,
-    machine: Vec<Group>,
+    machine: Option<Machine>,
     assumptions: &'a [String],
     simulated: Mark,
 }
@@ -112,7 +113,7 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
     page.program = Some(program);
     let times = report.profile.and_then(|profile| profile.runs.first()?.checked_times());
     page.waits = times.map(|times| Waits::new(&times, report.measured()));
-    page.machine = report.machine.map(figures::groups).unwrap_or_default();
+    page.machine = report.machine.map(described);
     page.assumptions = &forecast.assumptions;
     page.finish()
 }
@@ -124,7 +125,7 @@ pub(crate) fn curves(report: &CurvesReport<'_>) -> Result<String, ReportError> {
     page.title = format!("Locks on {}", report.machine.name);
     page.subject = report.workload.clone();
     page.machine_title = &report.machine.title;
-    page.machine = figures::groups(report.machine);
+    page.machine = Some(described(report.machine));
     page.finish()
 }
 
@@ -157,14 +158,22 @@ impl<'a> Page<'a> {
             locks: algorithms(set),
             curves: set.curves.clone(),
             most_cores: set.most_cores(),
-            second_choice: set.second_choice(),
+            second_choice: second_choice(set),
             thread_per_core: points.all(|p| p.point.threads == p.point.cores),
             program: None,
             waits: None,
-            machine: Vec::new(),
+            machine: None,
             assumptions: &[],
             simulated,
         })
+    }
+
+    fn head(&self) -> Head<'_> {
+        Head::of_curves(&self.title, &self.curves)
+    }
+
+    fn foot(&self) -> Foot<'_> {
+        Foot { generated: self.generated }
     }
 
     /// Whether some locks are hidden until they are asked for.

@@ -2,9 +2,9 @@
 
 use kilocore_lock_profile::{Profile, Run};
 use kilocore_predict::{AcquiredAt, ForecastLock, LinesSource};
+use kilocore_show::number;
 
 use crate::ForecastReport;
-use crate::number;
 
 /// Places of acquisition of one lock that are shown.
 const MOST_PLACES: usize = 3;

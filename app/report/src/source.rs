@@ -4,23 +4,10 @@ use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
 use kilocore_predict::fit::{Outlook, OutlookCurve};
 use kilocore_predict::{Curve, Forecast};
+use kilocore_show::{Generated, Mark, Provenance};
 use serde::Serialize;
 
-use crate::Mark;
-use crate::provenance::Provenance;
-
-/// By whom, how and when a report was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Generated {
-    /// The program and its version: `kilocore 0.1.0`.
-    pub by: String,
-    /// The command line that made it, ready to be typed again.
-    pub command: String,
-    /// When, in words of the caller's choice; none where the same command must give the same
-    /// bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-}
+use crate::marks::measured_on;
 
 /// A forecast and what it was made from.
 #[derive(Debug, Clone, Serialize)]
@@ -49,7 +36,7 @@ impl ForecastReport<'_> {
     pub fn measured(&self) -> Mark {
         self.profile.map_or_else(
             || Mark::new(Provenance::Measured, "on the profiled host"),
-            |profile| Mark::of_host(&profile.host),
+            |profile| measured_on(&profile.host),
         )
     }
 }

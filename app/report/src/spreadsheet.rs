@@ -2,12 +2,11 @@
 
 use kilocore_predict::fit::Outlook;
 use kilocore_predict::{Curve, ForecastPoint};
+use kilocore_show::text::printable;
+use kilocore_show::{ReportError, in_csv};
 use serde::Serialize;
 
-use crate::ReportError;
-use crate::encode::in_csv;
 use crate::source::Document;
-use crate::text::printable;
 
 /// A row: a point, and where it comes from. Names of columns that are figures end in the unit.
 #[derive(Debug, Serialize)]

@@ -1,81 +1,27 @@
 //! Tables for the terminal.
 //!
 //! Plain text, so that the same serves a terminal, a pipe and a log. Every function takes a
-//! [`Style`]: the columns that it may use (below [`NARROWEST`] it uses that), and whether it may
-//! go beyond ASCII. A width alone does for one.
+//! [`Style`]: the columns that it may use, and whether it may go beyond ASCII. A width alone does for
+//! one.
 
-mod columns;
 mod fit;
 mod forecast;
 mod locate;
 mod profile;
-mod style;
 mod times;
 mod traced;
 
-use kilocore_figures::{Curve, CurvePoint};
 use kilocore_locks::LockInfo;
 use kilocore_machine::Description;
-
-use columns::{Align, Column, fix, table, table_of, text_of, wrapped_width};
-
-use crate::figures;
-use crate::text::printable;
+use kilocore_show::terminal::columns::{Align, table, text_of};
+use kilocore_show::terminal::{NARROWEST, Style};
+use kilocore_show::text::printable;
 
 pub use fit::fit_table;
 pub use forecast::{curves_table, forecast_table};
 pub use locate::locate_table;
 pub use profile::profile_table;
-pub use style::Style;
 pub use times::times_table;
-
-/// The least width that tables are laid out for, in columns.
-pub const NARROWEST: u16 = 40;
-
-/// Figures in rows: a name or number in front, and a figure under each heading. Columns that have
-/// no room stand below the others, behind the same fronts.
-#[must_use]
-pub fn figures_table(
-    front: &str,
-    headings: &[&str],
-    rows: &[(String, Vec<String>)],
-    style: impl Into<Style>,
-) -> String {
-    let style = style.into();
-    let width = usize::from(style.width.max(NARROWEST));
-    let fronts = || Column::new(front, Align::Left, rows, |row| row.0.clone());
-    let mut blocks = vec![vec![fronts()]];
-    for (index, heading) in headings.iter().enumerate() {
-        let column = Column::new(heading, Align::Right, rows, |row| {
-            row.1.get(index).cloned().unwrap_or_default()
-        });
-        let block = blocks.last_mut().expect("there is a first block");
-        block.push(column);
-        // What is in front may take two lines, rather than that a table is divided.
-        if block.len() > 2 && wrapped_width(block, width * 2 / 5) > width {
-            let column = block.pop().into_iter();
-            blocks.push([fronts()].into_iter().chain(column).collect());
-        }
-    }
-    let tables: Vec<String> = blocks.iter().map(|block| table_of(block, width as u16)).collect();
-    style.shown(tables.join("\n"))
-}
-
-/// Words in rows below headings.
-#[must_use]
-pub fn words_table<const COLUMNS: usize>(
-    headings: [&str; COLUMNS],
-    rows: &[[String; COLUMNS]],
-    style: impl Into<Style>,
-) -> String {
-    let style = style.into();
-    let headings = headings.map(|name| (name, Align::Left));
-    let mut table = table(style.width.max(NARROWEST), &headings);
-    for row in rows {
-        table.add_row(row.iter().map(|word| printable(word)));
-    }
-    style.shown(text_of(&table))
-}
 
 /// Machines by name.
 #[must_use]
@@ -93,35 +39,6 @@ pub fn machines_table(machines: &[Description], style: impl Into<Style>) -> Stri
     style.shown(text_of(&table))
 }
 
-/// A machine in full: every figure and where it comes from.
-#[must_use]
-pub fn machine_table(machine: &Description, style: impl Into<Style>) -> String {
-    let style = style.into();
-    let width = style.width.max(NARROWEST);
-    let mut parts = vec![wrapped(
-        &format!("{}: {}", printable(&machine.name), printable(&machine.title)),
-        width,
-    )];
-    for group in figures::groups(machine) {
-        let headings = [("", Align::Left), ("", Align::Right), ("", Align::Left)];
-        let mut table = table(width, &headings);
-        table.set_header::<[&str; 0]>([]);
-        for row in group.rows {
-            table.add_row([row.name.to_owned(), row.value, row.mark.plain()]);
-        }
-        // Fixed, so that the tables of all groups line up.
-        fix(&mut table, 0, FIGURE_NAME_WIDTH);
-        fix(&mut table, 1, FIGURE_VALUE_WIDTH);
-        parts.push(format!("{}\n{}", group.title, text_of(&table).trim_end()));
-    }
-    style.shown(parts.join("\n\n") + "\n")
-}
-
-/// Room for the longest name of a figure.
-const FIGURE_NAME_WIDTH: u16 = 34;
-/// Room for a figure and its unit; the line of counts is broken.
-const FIGURE_VALUE_WIDTH: u16 = 13;
-
 /// Locks by name, with what each is best and worst at.
 #[must_use]
 pub fn locks_table<'a>(
@@ -135,48 +52,4 @@ pub fn locks_table<'a>(
         table.add_row([lock.name, lock.title, lock.best_at, lock.worst_at]);
     }
     style.shown(text_of(&table))
-}
-
-/// Eight heights.
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
-/// The most bars of a curve; of more points every second, third… is shown.
-const LONGEST_SPARKLINE: usize = 16;
-
-/// A curve in a word: a bar for each point, on a scale that ends at `highest`.
-fn sparkline<P: CurvePoint>(curve: &Curve<P>, highest: f64) -> String {
-    let bar = |rate: f64| {
-        let height = (rate / highest * BARS.len() as f64).ceil() as usize;
-        BARS[height.clamp(1, BARS.len()) - 1]
-    };
-    // Counted from the end, which must be among those shown.
-    let step = curve.points.len().div_ceil(LONGEST_SPARKLINE).max(1);
-    let bars: Vec<char> =
-        curve.points.iter().rev().step_by(step).map(|p| bar(p.throughput())).collect();
-    bars.into_iter().rev().collect()
-}
-
-/// A blank at which no line is broken.
-const NO_BREAK: char = '\u{a0}';
-
-/// A point of a list, its lines after the first indented.
-fn bullet(text: &str, width: u16) -> String {
-    format!("- {}", wrapped(text, width - 2).replace('\n', "\n  "))
-}
-
-/// Text in lines of at most `width` columns, broken at blanks, but not at those that hold a figure
-/// and its unit together.
-fn wrapped(text: &str, width: u16) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let breaks = |c: char| c.is_whitespace() && c != NO_BREAK;
-    for word in printable(text).split(breaks).filter(|word| !word.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= usize::from(width) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.join("\n").replace(NO_BREAK, " ")
 }

@@ -8,9 +8,9 @@ use std::f64::consts::{PI, TAU};
 
 use askama::Template;
 use kilocore_lock_profile::{ThreadTimes, WaitEdge, WaitedFor};
+use kilocore_show::number;
+use kilocore_show::text::shortened;
 
-use crate::number;
-use crate::text::shortened;
 use crate::waits_words::{party, role_by_id, roles_in_order, share, word};
 
 const WIDTH: f64 = 960.0;

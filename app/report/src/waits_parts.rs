@@ -1,13 +1,13 @@
 //! Where the threads' time went, and who waited for whom, as parts of a page.
 
 use kilocore_lock_profile::{Activities, KernelLockWaits, RoleTimes, ThreadTimes};
+use kilocore_show::{Mark, number};
 
 use crate::waits_graph::WaitsGraph;
 use crate::waits_words::{
     activities, coverage, findings, kernel_locks, party, role_by_id, role_name, roles_in_order,
     share, share_or_nothing, word,
 };
-use crate::{Mark, number};
 
 /// What the parts need of a page's style.
 pub(crate) const WAITS_STYLE: &str = include_str!("../templates/waits.css");

@@ -1,9 +1,8 @@
 //! Where the threads' time went, in words and rows that the terminal and the page share.
 
 use kilocore_lock_profile::{Activities, KernelLockWaits, RoleTimes, ThreadTimes, WaitedFor};
-
-use crate::number;
-use crate::text::{printable, shortened};
+use kilocore_show::number;
+use kilocore_show::text::{printable, shortened};
 
 /// Names in sentences are shortened to this, as a line is broken at blanks only.
 const NAME_WIDTH: usize = 30;

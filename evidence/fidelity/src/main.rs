@@ -119,7 +119,7 @@ impl<'a> Material<'a> {
         bar.finish_and_clear();
         let (notes, profiles) = (&self.notes, profiles.as_ref());
         if let (Some(path), Some(profiles)) = (&arguments.gain_errors, profiles) {
-            kilocore_report::write_whole(path, &profiles.gain_errors).map_err(|e| {
+            kilocore_show::write_whole(path, &profiles.gain_errors).map_err(|e| {
                 let path = path.display();
                 format!("cannot write {path}: {e}; choose a folder that may be written to")
             })?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use askama::Template;
-use kilocore_report::number;
+use kilocore_show::number;
 
 use crate::bars::Bar;
 use crate::data::{DataSet, MACHINES};
@@ -132,7 +132,7 @@ pub fn write(folder: &Path, files: &[File]) -> std::io::Result<()> {
     let plots = folder.join(PLOTS);
     std::fs::create_dir_all(&plots)?;
     for file in files {
-        kilocore_report::write_whole(&folder.join(&file.path), &file.text)?;
+        kilocore_show::write_whole(&folder.join(&file.path), &file.text)?;
     }
     for entry in std::fs::read_dir(&plots)? {
         let path = entry?.path();

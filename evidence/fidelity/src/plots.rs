@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use askama::Template;
-use kilocore_report::scale::{Growth, Scale};
-use kilocore_report::{Mark, Provenance, number};
+use kilocore_show::scale::{Growth, Scale};
+use kilocore_show::{Mark, Provenance, number};
 
 use crate::run::{Answer, Compared, Curve};
 use crate::split::Setting;

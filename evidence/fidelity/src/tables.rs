@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use Align::{Left, Right};
 use kilocore_figures::median;
 use kilocore_locks::LockId;
-use kilocore_report::number;
+use kilocore_show::number;
 
 use crate::bars::{Asked, Bar, Standing};
 use crate::data::DataSet;
@@ -14,8 +15,6 @@ use crate::score::{self, Method};
 use crate::split::Setting;
 use crate::summary::{Group, Share, Summary, groups};
 use crate::written::{bias, percent, share};
-
-use Align::{Left, Right};
 
 fn verdict(value: Option<bool>) -> String {
     match value {

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use kilocore_figures::median;
-use kilocore_report::number;
+use kilocore_show::number;
 
 use crate::before::Before;
 use crate::run::Answer;

@@ -1,6 +1,6 @@
 //! Scores as text.
 
-use kilocore_report::number;
+use kilocore_show::number;
 
 use crate::summary::Share;
 

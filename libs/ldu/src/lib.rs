@@ -46,9 +46,9 @@
 //! # When to use it, and when not
 //! Use a log where cores *contend* to update one structure and at least three of four operations are
 //! updates. Examples are reverse mappings, registries of connections and subscriptions, lists of
-//! waiters or of dirty pages, and counts by key. The following figures are simulated (`docs/ldu.md`): 8 × 15
-//! cores, and the reverse mapping while processes are created. All operations are updates unless the row says
-//! otherwise; the others are walks, in both of what is compared.
+//! waiters or of dirty pages, and counts by key. The following figures are from
+//! `kilocore-lab ldu`. It simulates 8 × 15 cores and the reverse mapping under process
+//! creation; all operations are updates unless the row says otherwise.
 //!
 //! | throughput over a read-write semaphore, 120 cores | AIM7 | Exim | lmbench fork |
 //! | --- | --- | --- | --- |

@@ -36,7 +36,7 @@
 //!    ```
 //!
 //! 3. That is all. `cargo test -p kilocore-locks` now model-checks the lock, and `cargo bench -p
-//!    kilocore-locks` compares it with the others. `kilocore simulate lock --lock example …` simulates
+//!    kilocore-locks` compares it with the others. `kilocore-lab lock --lock example …` simulates
 //!    it, `kilocore locks` lists it, and `kilocore run --lock example -- …` puts it under programs.
 //!    Format the file with `rustfmt --edition 2024`, as `cargo fmt` does not see into the list.
 //!    Wait with `P::wait_until` or `P::park`, and never with a loop of your own around a load: these

@@ -32,7 +32,9 @@ use crate::choice::{Choice, gain_error};
 use crate::from_profile::{Conduct, Profiled};
 use crate::second_choice::SecondChoice;
 use crate::words::{counted, percent, rounded};
-use crate::{Curve, Recommendation, Verdict, shell_words};
+use kilocore_show::shell::shell_words;
+
+use crate::{Curve, Recommendation, Verdict};
 
 /// Nor does it matter below this share of what is lost against a program that scales. Something else
 /// limits that program.

@@ -120,7 +120,6 @@ mod program;
 mod progress;
 mod run_size;
 mod second_choice;
-mod shell;
 mod simulate;
 mod sweep;
 mod uncounted;
@@ -147,7 +146,6 @@ pub use program::{
     ForecastError, Question, TODAY, forecast, forecast_profiled, without_simulation,
 };
 pub use run_size::{PointError, RunSize};
-pub use shell::{shell_word, shell_words};
 pub use simulate::simulate;
 pub use sweep::{Job, sweep};
 pub use verdict::Verdict;

@@ -50,6 +50,7 @@ mod outcome;
 mod policies;
 mod policy;
 mod rules;
+mod setting;
 mod streamed;
 mod synthetic;
 mod tlb;
@@ -70,6 +71,7 @@ pub use policies::{
 };
 pub use policy::{At, Burst, Decision, Fate, Policy};
 pub use rules::{Rule, Told};
+pub use setting::{MOST_PROCESSORS, Setting};
 pub use streamed::{Streamed, StreamedError};
 pub use synthetic::{Synthetic, SyntheticError};
 pub use tlb::TlbOptions;

@@ -9,8 +9,9 @@
 
 use std::error::Error;
 
+use kilocore_placement::Setting;
 use kilocore_placement::{BalancedOptions, PageSize, Rule, Weights};
-use kilocore_published::numa::{DELAYS, Load, Setting, jobs, sweep};
+use kilocore_published::numa::{DELAYS, Load, jobs, sweep};
 use kilocore_published::numa_programs::{Program, Size};
 use serde::Serialize;
 

@@ -19,11 +19,11 @@
 //! in cycles here, a million if nothing else is said. Only references take time.
 
 mod claims;
+mod replay;
 mod run;
-mod setting;
 mod sweep;
 
 pub use claims::{Claims, Mix, claims};
+pub use replay::{Replay, ReplayError};
 pub use run::{Job, Load, NumaError, Point, simulate};
-pub use setting::{MOST_PROCESSORS, Setting};
-pub use sweep::{DELAYS, jobs, sweep};
+pub use sweep::{DELAYS, delayed, jobs, sweep};

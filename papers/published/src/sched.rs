@@ -20,9 +20,7 @@
 pub mod cache;
 mod driver;
 pub mod locks;
-mod parameter;
 mod record;
 
 pub use driver::{Driver, Noise, machine_for_policies};
-pub use parameter::Parameter;
 pub use record::{Record, Span};

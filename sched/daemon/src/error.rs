@@ -65,16 +65,16 @@ pub enum DaemonError {
     /// The policy decides by what hardware counters count, and there are none.
     #[error(
         "policy {0} decides by hardware counters, and {1}. Or choose lock-aware, malthusian, pinned, \
-         confined=N or fair, which need none, or see what {0} would do on a simulated machine: kilocore \
-         simulate sched --experiment cache --policy fair,{0}"
+         confined=N or fair, which need none, or see what {0} would do on a simulated machine: \
+         kilocore-lab sched --experiment cache --scheduler fair,{0}"
     )]
     NoCounters(PolicyName, #[source] NoCounters),
     /// The policy decides by what only a driver inside a scheduler sees.
     #[error(
         "policy {0} has to see which tasks run side by side from switch to switch, which only a driver \
          inside the scheduler does. Choose lock-aware, or complement where there are hardware counters, or \
-         see what {0} would do on a simulated machine: kilocore simulate sched --experiment cache \
-         --policy fair,{0}"
+         see what {0} would do on a simulated machine: kilocore-lab sched --experiment cache \
+         --scheduler fair,{0}"
     )]
     NeedsScheduler(PolicyName),
 }

@@ -246,7 +246,7 @@ fn policies_that_need_counters_are_refused_without_and_others_say_why_there_are_
             Err(error) => {
                 assert_eq!(policy, PolicyName::Companions);
                 let said = error.to_string();
-                assert!(said.contains("kilocore simulate sched --experiment cache"), "{said}");
+                assert!(said.contains("kilocore-lab sched --experiment cache"), "{said}");
             }
             Ok(meter) => {
                 let said = meter.unseen().join("; ");

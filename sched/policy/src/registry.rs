@@ -4,7 +4,7 @@
 //! * One file beside this one, which opens with the idea and its source, and implements `Policy`.
 //!   It may use neither floating point nor the standard library.
 //! * A variant of `PolicyName` here, with its name and what it does in a few words. `kilocore sched`
-//!   and `kilocore simulate sched` then offer it.
+//!   and `kilocore-lab sched` then offer it.
 //! * One line in `policies()` of `tests/any.rs` tests what holds for every policy: no order is empty or outside
 //!   of an allowance, and the same windows make the same orders. What is its own goes beside
 //!   `tests/lock_aware.rs`, whose machine in closed form policies can steer.

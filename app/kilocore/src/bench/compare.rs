@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_kernel_bench::{Comparison, Comparisons, Document, compare};
-use kilocore_report::{Table, number};
-
-use crate::failure::Failure;
-use crate::output;
+use kilocore_show::{Table, number};
 
 /// Which runs, and what counts.
 #[derive(Debug, Args)]

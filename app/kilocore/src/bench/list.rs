@@ -3,11 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_kernel_bench::{Info, Kind, benchmarks};
 use serde::Serialize;
-
-use crate::failure::Failure;
-use crate::output;
 
 /// Lists the benchmarks.
 #[derive(Debug, Args)]
@@ -52,7 +50,7 @@ pub(crate) fn list(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let rows: Vec<[String; 4]> = entries.iter().map(row).collect();
     let headings = ["name", "one operation", "tasks", "source"];
-    output::print(&kilocore_report::terminal::words_table(headings, &rows, output::width()));
+    output::print(&kilocore_show::terminal::words_table(headings, &rows, output::width()));
     output::print("* or the other kind: --as processes, --as threads\n");
     Ok(ExitCode::SUCCESS)
 }

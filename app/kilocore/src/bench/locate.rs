@@ -11,16 +11,15 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 
+use kilocore_command_line::{Failure, output};
 use kilocore_kernel_bench::{Document, Plan};
 use kilocore_locate::{Comparison, Run, Work, compare};
-use kilocore_report::{LocateReport, Report, terminal};
+use kilocore_report::{LocateReport, terminal};
 use kilocore_sampled_profile::SampledProfile;
 use kilocore_sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
 use tempfile::TempDir;
 
 use super::measure_arguments::MeasureArguments;
-use crate::failure::Failure;
-use crate::output;
 
 /// Samples a second. No round number, as the kernel's own work is done at those.
 const FREQUENCY: Hertz = Hertz(997);
@@ -156,9 +155,7 @@ fn show(
 ) -> Result<ExitCode, Failure> {
     let report =
         LocateReport { generated: output::generated(), title: format!("Below {name}"), comparison };
-    if let Some(path) = &arguments.output.output {
-        output::write(path, &report.render(output::format_of(path)?)?)?;
-    }
+    arguments.output.report(&report)?;
     if arguments.output.json {
         output::json(&kilocore_locate::Document::of(comparison))?;
     } else {

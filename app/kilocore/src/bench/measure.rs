@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use kilocore_command_line::{Failure, output};
 use kilocore_kernel_bench::document::Outcome;
 use kilocore_kernel_bench::{Document, Helpers, Plan, run};
 
 use super::measure_arguments::MeasureArguments;
 use super::{HELPER, compare, locate, overview, page};
-use crate::failure::Failure;
-use crate::output;
 
 pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure> {
-    output::check(&arguments.output)?;
+    arguments.output.check()?;
     arguments.save.as_deref().map_or(Ok(()), output::check_folder)?;
     arguments.scratch.as_deref().map_or(Ok(()), check_scratch)?;
     let plan = arguments.plan()?;
@@ -30,10 +29,7 @@ pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure>
     let document = carry_out(&plan)?;
     show(arguments, &document, baseline.as_ref())?;
     // After it was shown: whatever cannot be written, what was measured is not lost.
-    let written = [
-        save(arguments, &document),
-        arguments.output.output.as_deref().map_or(Ok(()), |path| page::write(path, &document)),
-    ];
+    let written = [save(arguments, &document), arguments.output.report(&page::Results(&document))];
     let mut failures = written.into_iter().filter_map(Result::err);
     if let Some(last) = failures.next_back() {
         for failure in failures {

@@ -4,11 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_kernel_bench::{Benchmark, Cpus, Kind, Pin, Plan, Scratch, benchmarks};
-
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::output;
 
 /// What is measured, and how.
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use kilocore_kernel_bench::document::{Outcome, Point, Summary};
 use kilocore_kernel_bench::{Document, Limit, Noise};
-use kilocore_report::{Mark, Provenance, Table, number};
+use kilocore_show::{Mark, Provenance, Table, number};
 
 /// Of what the figures are.
 pub(super) fn mark(document: &Document) -> Mark {

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 
 use super::{compare, overview, page};
-use crate::failure::Failure;
-use crate::output;
 
 /// Which run.
 #[derive(Debug, Args)]
@@ -20,11 +19,9 @@ pub(crate) struct ShowArguments {
 }
 
 pub(crate) fn show(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
-    output::check(&arguments.output)?;
+    arguments.output.check()?;
     let document = compare::read(&arguments.file)?;
-    if let Some(path) = &arguments.output.output {
-        page::write(path, &document)?;
-    }
+    arguments.output.report(&page::Results(&document))?;
     if arguments.output.json {
         output::json(&document)?;
     } else {

@@ -4,12 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use kilocore_command_line::{Failure, output};
 use kilocore_locate::{Options, Run, Sidecar, Work};
 use kilocore_sampled_profile::{Format, Progress};
 
 use super::Reading;
-use crate::failure::Failure;
-use crate::output;
 
 /// What the user says of a side's runs. It comes before what their sidecars say.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,17 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_locate::{Sidecar, compare};
-use kilocore_report::{number, terminal};
 use kilocore_sampler::{
     Backend, CallGraph, Counter, CpuId, Hertz, Observer, Options, Output, Recording, Rule, Taker,
     allowed_cores,
 };
+use kilocore_show::number;
 
 use super::{Content, Reading, Shown, inputs};
-use crate::core_list::CoreList;
-use crate::failure::Failure;
-use crate::{launch, output};
+use crate::launch;
 
 /// Runs a program on few cores and on many, samples it, and compares the profiles.
 #[derive(Debug, Args)]
@@ -265,7 +264,7 @@ fn one_run(
     let sidecar = sidecar(&recording, &work, &command)?;
     let text = serde_json::to_string_pretty(&sidecar)? + "\n";
     let path = Sidecar::path_of(&profile);
-    kilocore_report::write_whole(&path, &text)
+    kilocore_show::write_whole(&path, &text)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;
     Ok(None)
 }
@@ -332,7 +331,7 @@ fn compared(
 }
 
 fn shell_word(word: &OsStr) -> String {
-    kilocore_predict::shell_word(&word.to_string_lossy())
+    kilocore_show::shell::shell_word(&word.to_string_lossy())
 }
 
 /// The throughput on each number of cores, as a table.
@@ -358,7 +357,7 @@ fn speedups(arguments: &Arguments, folder: &Path, counts: &[u32]) -> Result<Stri
         rows.push((count.to_string(), figures));
     }
     let headings = ["work", "speedup", "of linear"];
-    let table = terminal::figures_table("cores", &headings, &rows, output::width());
+    let table = kilocore_show::terminal::figures_table("cores", &headings, &rows, output::width());
     Ok(format!("Throughput, the median of {} runs each (measured)\n{table}\n", arguments.runs))
 }
 

@@ -10,19 +10,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_placement::advice::{Advice, Adviser};
 use kilocore_process::{Output, shell_status};
 use kilocore_reference_recorder::{Options, RecordError, Stream, record};
 use kilocore_references::{About, Ending, Reader};
-use kilocore_report::{Format, Report, ReportError, in_csv, in_json};
+use kilocore_show::{Format, Host, LinesReport, Report, ReportError, in_csv, in_json};
 
 use self::document::{Document, csv_rows};
 use self::machine::Machine;
 use self::results::Results;
 use super::allocations::Blocks;
-use super::page::page;
-use crate::failure::Failure;
-use crate::{examples, launch, simulate};
+use crate::{examples, launch};
 
 /// Says which memory of an unmodified program would gain by being moved, interleaved or replicated.
 #[derive(Debug, Args)]
@@ -30,7 +29,7 @@ use crate::{examples, launch, simulate};
 pub(crate) struct Arguments {
     #[command(flatten)]
     machine: Machine,
-    /// Take a trace that `kilocore numa run --record` has written, in the place of a program
+    /// Take a trace that `kilocore numa record` has written, in the place of a program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quantum", "guest_cpu", "smallest_block", "command"])]
     trace: Option<PathBuf>,
     /// Instructions of a thread within which the order of its references is lost
@@ -75,13 +74,13 @@ pub(crate) fn advise(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let unseen = unseen(&seen.about, seen.ending, seen.threads_unrecorded, &advice);
     let results = Results { description, setting, about: seen.about, unseen, thresholds, advice };
     let document = arguments.json.then(|| Document::new(&results));
-    simulate::deliver(&results, files, document, || tables::all(&results))?;
+    output::deliver(&results, &files, document, || tables::all(&results))?;
     Ok(status)
 }
 
 /// Files to write. There is no chart, so none can be an image.
-fn formats(files: &[PathBuf]) -> Result<Vec<(&PathBuf, Format)>, Failure> {
-    let formats = simulate::formats(files)?;
+fn formats(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Failure> {
+    let formats = output::files(files)?;
     match formats.iter().find(|(_, format)| *format == Format::Svg) {
         Some((path, _)) => Err(Failure::new(format!(
             "{}: advice has no chart; choose a file that ends in .html, .csv or .json",
@@ -154,8 +153,7 @@ fn unseen(about: &About, ending: Ending, unrecorded: u64, advice: &Advice) -> Ve
 
 impl Report for Results {
     fn html(&self) -> Result<String, ReportError> {
-        let title = format!("Where the memory of {} should lie", self.about.command.join(" "));
-        page(title, self.description.name.clone(), &self.setting, tables::all(self))
+        page(self).html()
     }
 
     fn svg(&self) -> Result<String, ReportError> {
@@ -168,5 +166,23 @@ impl Report for Results {
 
     fn json(&self) -> Result<String, ReportError> {
         in_json(&Document::new(self))
+    }
+}
+
+/// Everything on one page.
+fn page(results: &Results) -> LinesReport {
+    let options = &results.setting.options;
+    LinesReport {
+        generated: output::generated(),
+        kind: "A program's references, simulated",
+        title: format!("Where the memory of {} should lie", results.about.command.join(" ")),
+        host: Host::Real {
+            name: results.description.name.clone(),
+            title: format!("{} processors on {} memory nodes", options.processors(), options.nodes),
+            facts: Vec::new(),
+        },
+        charts: Vec::new(),
+        tables: tables::all(results),
+        parameters: results.setting.parameters(),
     }
 }

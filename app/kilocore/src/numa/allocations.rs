@@ -1,9 +1,9 @@
 //! Recording who allocates a program's memory.
 
 use clap::Args;
+use kilocore_command_line::Failure;
 use kilocore_reference_recorder::Allocations;
 
-use crate::failure::Failure;
 use crate::launch;
 
 /// Which allocations are recorded.

@@ -4,17 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_references::{About, Contents, Ending, Reader};
-use kilocore_report::{Table, number};
+use kilocore_show::{Table, number};
 use serde::Serialize;
-
-use crate::failure::Failure;
-use crate::output;
 
 /// Summarizes a trace of references.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A trace that `kilocore numa run --record` has written
+    /// A trace that `kilocore numa record` has written
     #[arg(value_name = "FILE")]
     trace: PathBuf,
     /// Print one JSON document and nothing else on standard output

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_page_trace::Ending;
 use kilocore_page_trace::recorder::{Options, RecordError, Recording};
 use kilocore_process::{Held, shell_status};
-use kilocore_report::number;
+use kilocore_show::number;
 
-use crate::failure::Failure;
-use crate::{examples, launch, output, when};
+use crate::{examples, launch, when};
 
 /// Records the pages that a program is given and gives back.
 #[derive(Debug, Args)]

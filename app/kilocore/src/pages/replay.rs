@@ -4,33 +4,33 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, chosen, output, within};
 use kilocore_page_trace::Trace;
 use kilocore_page_trace::replay::{Distribution, Measured, Program, Replay};
-use kilocore_published::pages::Policy;
-use kilocore_report::{Table, number};
+use kilocore_pages::Policy;
+use kilocore_show::{Table, number};
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::simulate::{self, chosen};
-use crate::{examples, output};
+use crate::examples;
 
-/// Does again what a trace says, under each policy: here, or on a simulated machine.
+/// Does again what a trace says, under each policy of the page pool.
 #[derive(Debug, Args)]
 #[command(after_help = examples::PAGES_REPLAY)]
 pub(crate) struct Arguments {
     /// The trace, as `kilocore pages record` writes it
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// Simulate it on this machine, by name or machine file, instead of measuring it here
-    #[arg(long, value_name = "MACHINE")]
-    machine: Option<String>,
     /// Policies, separated by commas; all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     policy: Vec<Policy>,
-    #[command(flatten)]
-    program: simulate::pages::Program,
+    /// Pages of other memory that the program goes through for each page that it allocates: 0 to 1000
+    #[arg(long, value_name = "PAGES", default_value_t = 1.0, value_parser = |text: &str| within(text, 1000.0))]
+    other_pages: f64,
+    /// The share of released pages that the program has used right before: 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = |text: &str| within(text, 1.0))]
+    used_before_release: f64,
     /// How often to measure each policy, in turn
-    #[arg(long, default_value_t = 5, value_name = "N", conflicts_with = "machine",
+    #[arg(long, default_value_t = 5, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
     /// Print one JSON document and nothing else on standard output
@@ -71,20 +71,10 @@ struct Document<'a> {
     points: Vec<Point>,
 }
 
-/// The same as what simulations of traces begin with, so that one may be laid beside the other.
-const OTHER_PAGES: f64 = 1.0;
-const USED_BEFORE_RELEASE: f64 = 1.0;
-
 pub(crate) fn replay(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(machine) = &arguments.machine {
-        let Arguments { trace, policy, program, json, .. } = arguments;
-        return simulate::pages::replayed_on(trace, machine, policy, *program, *json);
-    }
     let trace = Trace::read(&arguments.trace)?;
-    let program = Program {
-        other_pages: arguments.program.other_pages.unwrap_or(OTHER_PAGES),
-        used_before_release: arguments.program.used_before_release.unwrap_or(USED_BEFORE_RELEASE),
-    };
+    let &Arguments { other_pages, used_before_release, .. } = arguments;
+    let program = Program { other_pages, used_before_release };
     let replay = Replay::new(&trace, program)?;
     let policies = chosen(&arguments.policy, &Policy::ALL);
     let points = measure(&replay, &policies, arguments.rounds)?;

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::Failure;
 use kilocore_process::Start;
 
-use crate::failure::Failure;
 use crate::{examples, launch};
 
 const PAGE: u64 = 4 << 10;

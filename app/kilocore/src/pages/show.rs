@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::{Failure, output};
 use kilocore_page_trace::{
     Header, Nanoseconds, ReadError, Reader, Reuse, Summary, Trace, Wrong, write_text,
 };
-use kilocore_predict::shell_word;
-use kilocore_report::{Table, number};
+use kilocore_show::shell::shell_word;
+use kilocore_show::{Table, number};
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::{examples, output};
+use crate::examples;
 
 /// Summarizes a trace of pages.
 #[derive(Debug, Args)]

@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
+use kilocore_command_line::{Failure, output};
 use kilocore_sched_daemon::{CacheUse, Summary};
 use kilocore_sched_policy::{GroupState, GroupStatus, Progress};
 use serde_json::{Value, json};
-
-use crate::failure::Failure;
-use crate::output;
 
 pub(crate) fn write(done: &Summary, dry_run: bool, file: Option<&Path>) -> Result<(), Failure> {
     print(done, dry_run);

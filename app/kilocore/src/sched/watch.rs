@@ -13,10 +13,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use kilocore_command_line::Failure;
 use kilocore_sched_daemon::{Daemon, Snapshot};
 use kilocore_sched_policy::PolicyName;
-
-use crate::failure::Failure;
 use page::Page;
 use tty::{Screen, Tty};
 

@@ -223,5 +223,5 @@ fn policies_that_need_hardware_counters_are_refused_where_there_are_none() {
 fn a_policy_that_needs_a_driver_inside_the_scheduler_is_refused() {
     let said = refused(&["--policy", "companions"]);
     assert!(said.contains("driver inside the scheduler"), "{said}");
-    assert!(said.contains("kilocore simulate sched --experiment cache"), "{said}");
+    assert!(said.contains("kilocore-lab sched --experiment cache"), "{said}");
 }

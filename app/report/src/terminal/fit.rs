@@ -2,11 +2,12 @@
 //! universal scalability law beside it.
 
 use kilocore_predict::fit::{LockLaw, Outlook, OutlookCurve};
+use kilocore_show::number;
+use kilocore_show::terminal::columns::{Align, Column, fit, table_of};
+use kilocore_show::terminal::{NARROWEST, Style, sparkline, wrapped};
 
-use super::columns::{Align, Column, fit, table_of};
-use super::{NARROWEST, Style, sparkline, wrapped};
+use crate::FitReport;
 use crate::fit_words::{both_names, command, degree, law_peak, sentences};
-use crate::{FitReport, number};
 
 /// Forecasts from measured throughputs, at most `width` columns wide.
 #[must_use]

@@ -2,14 +2,15 @@
 //! scale, and the program's own locks.
 
 use kilocore_predict::{Curve, Forecast, ForecastLock, ForecastPoint, LinesSource};
+use kilocore_show::alike::{Alike, MOST_SHOWN, shown};
+use kilocore_show::curve_set::CurveSet;
+use kilocore_show::drawn::{Drawn, Role};
+use kilocore_show::terminal::columns::{Align, Column, fit, table_of, total_width};
+use kilocore_show::terminal::{NARROWEST, Style, bullet, sparkline, wrapped};
+use kilocore_show::text::{printable, shortened_apart};
+use kilocore_show::{Mark, number};
 
-use super::columns::{Align, Column, fit, table_of, total_width};
-use super::{NARROWEST, Style, bullet, sparkline, wrapped};
-use crate::alike::{Alike, MOST_SHOWN, shown};
-use crate::curve_set::CurveSet;
-use crate::drawn::{Drawn, Role};
-use crate::text::{printable, shortened_apart};
-use crate::{Mark, number};
+use crate::locks::second_choice;
 
 /// A forecast, at most as wide as `style` has it but for the command. All locks have a row if `all`
 /// is set; else the most telling ones, those that do alike together.
@@ -55,7 +56,7 @@ fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     let every: Vec<Alike<'_, ForecastPoint>> = if all {
         set.best_first().into_iter().map(Alike::alone).collect()
     } else {
-        crate::alike::groups(&set.curves)
+        kilocore_show::alike::groups(&set.curves)
     };
     if every.is_empty() {
         return None;
@@ -117,7 +118,7 @@ fn curve_rows(
         signs.push("×: throughput against today's");
         notes.push(signs.join(", "));
     }
-    notes.extend(set.second_choice());
+    notes.extend(second_choice(set));
     let alike: Vec<String> = rows.iter().filter_map(Alike::others_in_words).collect();
     if !alike.is_empty() {
         notes.push(format!("+: locks that do as well within 5 %: {}", alike.join("; ")));

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kilocore_lock_profile::{Caller, Family, Frame, Histogram, Lock, Process, Profile, Run};
-
-use super::columns::{Align, table, text_of};
-use super::{NARROWEST, Style, bullet, wrapped};
-use crate::number;
-use crate::text::{printable, shortened_apart};
+use kilocore_show::number;
+use kilocore_show::terminal::columns::{Align, table, text_of};
+use kilocore_show::terminal::{NARROWEST, Style, bullet, wrapped};
+use kilocore_show::text::{printable, shortened_apart};
 
 /// Places beyond these, where a process makes locks, are counted and not listed.
 const MOST_PLACES: usize = 12;

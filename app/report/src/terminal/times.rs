@@ -1,11 +1,11 @@
 //! Where the threads' time went, for the terminal.
 
 use kilocore_lock_profile::{RoleTimes, ThreadTimes};
+use kilocore_show::number;
+use kilocore_show::terminal::columns::{Align, Column, fit, table_of};
+use kilocore_show::terminal::{NARROWEST, NO_BREAK, Style, bullet, figures_table, wrapped};
+use kilocore_show::text::{shortened, shortened_apart};
 
-use super::columns::{Align, Column, fit, table_of};
-use super::{NARROWEST, NO_BREAK, Style, bullet, figures_table, wrapped};
-use crate::number;
-use crate::text::{shortened, shortened_apart};
 use crate::waits_words::{
     activities, coverage, findings, kernel_locks, party, role_by_id, role_name, roles_in_order,
     share, share_or_nothing, word,

@@ -2,11 +2,10 @@
 //! for each other word that several threads used as a lock.
 
 use kilocore_lock_profile::{Process, Profile, Trace, Traced};
-
-use super::columns::{Align, Column, fit, table_of, total_width};
-use super::{bullet, wrapped};
-use crate::number;
-use crate::text::{printable, shortened_apart};
+use kilocore_show::number;
+use kilocore_show::terminal::columns::{Align, Column, fit, table_of, total_width};
+use kilocore_show::terminal::{bullet, wrapped};
+use kilocore_show::text::{printable, shortened_apart};
 
 /// Rows beyond these are counted and not shown.
 const MOST_ROWS: usize = 12;

@@ -1,9 +1,8 @@
 //! The other formats, and files.
 
-use std::path::Path;
+use kilocore_show::Report;
 
 use crate::sample::{HOSTILE, Sample};
-use kilocore_report::{Format, Report, ReportError, write};
 
 #[test]
 fn the_chart_is_well_formed_and_says_what_it_shows() {
@@ -89,88 +88,4 @@ fn json_holds_the_forecast_and_the_points() {
     assert_eq!(point["throughput_per_s"], expected.point.throughput_per_s);
     assert_eq!(point["low"], expected.low);
     assert_eq!(sample.curves_report().json().unwrap(), sample.curves_report().json().unwrap());
-}
-
-#[test]
-fn the_ending_chooses_the_format() {
-    let sample = Sample::new();
-    let directory = tempfile::tempdir().unwrap();
-    for (name, format) in [
-        ("a.html", Format::Html),
-        ("a.svg", Format::Svg),
-        ("a.b.CSV", Format::Csv),
-        ("a.json", Format::Json),
-    ] {
-        let path = directory.path().join(name);
-        write(&path, &sample.report()).unwrap();
-        let expected = sample.report().render(format).unwrap();
-        assert_eq!(std::fs::read_to_string(path).unwrap(), expected);
-    }
-}
-
-#[test]
-fn other_endings_are_refused_with_those_that_are_not() {
-    let sample = Sample::new();
-    let directory = tempfile::tempdir().unwrap();
-    for name in ["report.pdf", "report", ".html", "report."] {
-        let path = directory.path().join(name);
-        let error = write(&path, &sample.report()).unwrap_err();
-        assert!(matches!(error, ReportError::Ending { .. }));
-        let message = error.to_string();
-        assert!(message.starts_with(&path.display().to_string()), "{message}");
-        assert!(message.ends_with("end it in .html, .svg, .csv or .json"), "{message}");
-    }
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn a_file_is_replaced_whole_or_kept() {
-    let mut sample = Sample::new();
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("report.html");
-    std::fs::write(&path, "before").unwrap();
-    // A reader that opened the old file keeps it: the new one took its name, not its place.
-    let mut old = std::fs::File::open(&path).unwrap();
-    write(&path, &sample.report()).unwrap();
-    let mut kept = String::new();
-    std::io::Read::read_to_string(&mut old, &mut kept).unwrap();
-    assert_eq!(kept, "before");
-    let written = std::fs::read_to_string(&path).unwrap();
-    assert!(written.ends_with("</html>\n") || written.ends_with("</html>"));
-
-    sample.forecast.curves.clear();
-    assert!(write(&path, &sample.report()).is_err());
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), written);
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "no temporary file");
-}
-
-#[test]
-fn a_failure_to_put_the_file_in_place_leaves_nothing() {
-    let sample = Sample::new();
-    let directory = tempfile::tempdir().unwrap();
-    // A directory of that name cannot be replaced by a file.
-    let path = directory.path().join("taken.html");
-    std::fs::create_dir(&path).unwrap();
-    let error = write(&path, &sample.report()).unwrap_err();
-    assert!(matches!(error, ReportError::Write { .. }));
-    assert!(error.to_string().starts_with(&path.display().to_string()));
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
-
-    let path = directory.path().join("missing/report.csv");
-    let message = write(&path, &sample.report()).unwrap_err().to_string();
-    assert!(message.contains("missing/report.csv"), "{message}");
-    assert!(write(Path::new("/dev/null/report.csv"), &sample.report()).is_err());
-}
-
-#[cfg(unix)]
-#[test]
-fn the_file_has_the_permissions_of_any_new_file() {
-    use std::os::unix::fs::PermissionsExt;
-    let sample = Sample::new();
-    let directory = tempfile::tempdir().unwrap();
-    let (report, plain) = (directory.path().join("report.csv"), directory.path().join("plain"));
-    write(&report, &sample.report()).unwrap();
-    std::fs::write(&plain, "").unwrap();
-    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
-    assert_eq!(mode(&report), mode(&plain));
 }

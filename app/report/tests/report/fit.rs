@@ -7,7 +7,8 @@ use kilocore_predict::fit::{
     Advice, Gain, LawPoint, LeftOut, LockLaw, Outlook, OutlookCurve, OutlookPoint, Pinned, Place,
     Plausible,
 };
-use kilocore_report::{FitReport, Generated, Report, terminal};
+use kilocore_report::{FitReport, terminal};
+use kilocore_show::{Generated, Report};
 use scraper::{Html, Selector};
 
 use crate::sample::HOSTILE;

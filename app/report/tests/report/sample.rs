@@ -14,7 +14,8 @@ use kilocore_predict::{
     AcquiredAt, Coverage, Curve, Duration, Evidence, Forecast, ForecastLock, ForecastPoint,
     GainError, LinesSource, Point, Recommendation, RunSize, Target, Verdict, Workload, simulate,
 };
-use kilocore_report::{CurvesReport, ForecastReport, Generated};
+use kilocore_report::{CurvesReport, ForecastReport};
+use kilocore_show::Generated;
 
 /// A function name that would run as a script and clear the screen if it were not escaped.
 pub(crate) const HOSTILE: &str = "<script>alert('x')</script> & \"quoted\"\u{1b}[2J";
@@ -51,7 +52,7 @@ impl Sample {
 
     pub(crate) fn curves_report(&self) -> CurvesReport<'_> {
         CurvesReport {
-            generated: generated("kilocore simulate lock --think 4000 --hold 400"),
+            generated: generated("kilocore-lab lock --think 4000 --hold 400"),
             machine: &self.machine,
             workload: "threads think 4,000 cycles, then hold one lock for 400".to_owned(),
             seed: 7,

@@ -1,9 +1,11 @@
 //! The tables for the terminal.
 
-use crate::sample::Sample;
 use kilocore_lock_profile::{Lock, Trace, Traced, TracedWord};
 use kilocore_locks::LockId;
-use kilocore_report::terminal;
+use kilocore_report::{described, terminal};
+use kilocore_show::terminal::{NARROWEST, Style, machine_table};
+
+use crate::sample::Sample;
 
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap()
@@ -123,11 +125,11 @@ fn names_that_would_be_shortened_alike_stay_apart() {
 #[test]
 fn plain_ascii_is_there_for_whoever_asks() {
     let sample = Sample::new();
-    let style = terminal::Style { unicode: false, ..terminal::Style::of_width(80) };
+    let style = Style { unicode: false, ..Style::of_width(80) };
     let text = terminal::forecast_table(&sample.forecast, style, true);
     assert!(text.is_ascii(), "{text}");
     assert!(text.contains("cna *") && text.contains("futex o"), "{text}");
-    let bold = terminal::Style { color: true, ..terminal::Style::of_width(140) };
+    let bold = Style { color: true, ..Style::of_width(140) };
     let text = terminal::forecast_table(&sample.forecast, bold, false);
     assert!(text.starts_with("\u{1b}[1mLimited by locks"), "{text}");
 }
@@ -184,7 +186,7 @@ fn the_ends_of_numbers_line_up() {
     let ends: std::collections::HashSet<usize> = rows.collect();
     assert_eq!(ends.len(), 1, "{text}");
     let lengths = sample.forecast.curves.iter().map(|curve| {
-        kilocore_report::number::joules(curve.end().point.joules_per_op).chars().count()
+        kilocore_show::number::joules(curve.end().point.joules_per_op).chars().count()
     });
     assert!(lengths.collect::<std::collections::HashSet<usize>>().len() > 1, "no test otherwise");
 }
@@ -194,11 +196,11 @@ fn a_narrow_table_has_fewer_columns_rather_than_broken_words() {
     let mut sample = Sample::new();
     for width in [0, 60, 72, 80, 90, 100, 200] {
         let text = terminal::curves_table(&sample.forecast.curves, width);
-        assert!(widest(&text) <= usize::from(width.max(terminal::NARROWEST)), "{text}");
+        assert!(widest(&text) <= usize::from(width.max(NARROWEST)), "{text}");
         assert!(text.contains("malthusian") && text.contains("collapses"), "{width}:\n{text}");
         sample.forecast.recommendation.command = None;
         let text = terminal::forecast_table(&sample.forecast, width, false);
-        assert!(widest(&text) <= usize::from(width.max(terminal::NARROWEST)), "{text}");
+        assert!(widest(&text) <= usize::from(width.max(NARROWEST)), "{text}");
         let table = text.split("The program's locks").nth(1).unwrap();
         let site = table.lines().find(|line| line.starts_with("Store::get")).unwrap();
         assert!(site.contains("cc:97)") && site.contains("9.1 %"), "{site}");
@@ -210,7 +212,7 @@ fn machines_and_locks_are_listed() {
     let sample = Sample::new();
     let machines = terminal::machines_table(std::slice::from_ref(&sample.machine), 100);
     assert!(machines.contains("opteron-6344-4s") && machines.contains("48"));
-    let machine = terminal::machine_table(&sample.machine, 100);
+    let machine = machine_table(&described(&sample.machine), 100);
     assert!(machine.contains("estimated") && machine.contains("published"));
     let locks = terminal::locks_table(LockId::ALL.iter().map(|lock| lock.info()), 100);
     for lock in LockId::ALL {
@@ -219,20 +221,4 @@ fn machines_and_locks_are_listed() {
     for text in [machines, machine, locks] {
         assert!(widest(&text) <= 100, "{text}");
     }
-}
-
-#[test]
-fn columns_without_room_stand_below_behind_the_same_fronts() {
-    let headings =
-        ["a-long-heading-of-22-c", "another-heading-of-25-cha", "third-heading-of-24-char"];
-    let rows = [("1".to_owned(), vec!["10".to_owned(), "20".to_owned(), "30".to_owned()])];
-    let wide = terminal::figures_table("cores", &headings, &rows, 100);
-    assert_eq!(wide.lines().count(), 2, "{wide}");
-    let narrow = terminal::figures_table("cores", &headings, &rows, 60);
-    let lines: Vec<&str> = narrow.lines().collect();
-    assert_eq!(lines.len(), 5, "{narrow}");
-    assert!(lines.iter().all(|line| line.chars().count() <= 60), "{narrow}");
-    assert!(lines[0].contains(headings[1]) && !lines[0].contains(headings[2]), "{narrow}");
-    assert!(lines[3].starts_with("cores") && lines[3].contains(headings[2]), "{narrow}");
-    assert!(lines[4].starts_with('1') && lines[4].ends_with("30"), "{narrow}");
 }

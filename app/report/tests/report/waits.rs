@@ -6,7 +6,9 @@ use kilocore_lock_profile::{
     Activities, Finding, KernelLockKind, KernelLockWaits, Profile, RoleTimes, ThreadTimes,
     WaitEdge, WaitedFor, WaitedWord,
 };
-use kilocore_report::{ReportError, terminal, waits_page};
+use kilocore_report::{terminal, waits_page};
+use kilocore_show::ReportError;
+use kilocore_show::terminal::{NARROWEST, Style};
 use scraper::{Html, Selector};
 
 use crate::sample::{HOSTILE, Sample};
@@ -65,7 +67,7 @@ fn a_role_has_a_row_and_an_activity_that_nobody_had_has_no_column() {
     let row = |name: &str| *rows.iter().find(|row| row.starts_with(name)).expect(name);
     let locks = times.roles.iter().find(|role| role.name == "worker").expect("workers").times;
     let locks = locks.locks_ns as f64 / locks.present_ns() as f64;
-    assert!(row("worker").contains(&kilocore_report::number::percent(locks)), "{table}");
+    assert!(row("worker").contains(&kilocore_show::number::percent(locks)), "{table}");
     assert!(row("kvstore (main thread)").contains("100 %"), "{table}");
 }
 
@@ -74,12 +76,12 @@ fn the_table_keeps_to_its_width_and_to_ascii() {
     let times = threads::times(&format!("{HOSTILE}{}", "a-very-long-name".repeat(5)));
     for width in [0, 60, 80, 100, 200] {
         let text = terminal::times_table(&times, width);
-        let most = usize::from(width.max(terminal::NARROWEST));
+        let most = usize::from(width.max(NARROWEST));
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest.is_some_and(|widest| widest <= most), "{width}\n{text}");
         assert!(!text.contains('\u{1b}'));
     }
-    let style = terminal::Style { unicode: false, ..terminal::Style::of_width(80) };
+    let style = Style { unicode: false, ..Style::of_width(80) };
     assert!(terminal::times_table(&threads::times("worker"), style).is_ascii());
 }
 
@@ -209,7 +211,7 @@ fn the_page_begins_with_a_verdict_that_has_no_curves() {
 
 #[test]
 fn a_profile_without_times_has_no_page() {
-    assert!(matches!(waits_page(&Sample::new().profile, None), Err(ReportError::NoTimes)));
+    assert!(matches!(waits_page(&Sample::new().profile, None), Err(ReportError::Missing(_))));
     let nothing = ThreadTimes::default();
     assert!(terminal::times_table(&nothing, 80).contains("too short a time to say what they do"));
     let watched = ThreadTimes { observed_ns: 1_000_000_000, ..ThreadTimes::default() };

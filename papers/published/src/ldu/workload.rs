@@ -16,9 +16,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use kilocore_machine::names::{UnknownName, find};
+use kilocore_show::Parameter;
 use serde::Serialize;
-
-use crate::parameter::Parameter;
 
 /// One of the paper's three workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -165,7 +164,7 @@ impl Setting {
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut all = Vec::new();
-        let mut add = |name, value: String, source| all.push(Parameter { name, value, source });
+        let mut add = |name, value: String, source| all.push(Parameter::new(name, value, source));
         add("files mapped", self.files.to_string(), self.files_source());
         add(
             "areas for each file",

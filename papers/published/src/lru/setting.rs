@@ -9,8 +9,7 @@
 
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
-
-use crate::parameter::Parameter;
+use kilocore_show::Parameter;
 
 /// Everything that does not depend on the variant.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +61,7 @@ impl Setting {
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
         let cycles = |cycles: Cycles| format!("{} cycles", cycles.0);
-        let parameter = |name, value, source| Parameter { name, value, source };
+        let parameter = |name, value, source| Parameter::new(name, value, source);
         vec![
             parameter(
                 "kernel code, against a server's core",

@@ -6,14 +6,13 @@ use std::rc::Rc;
 use crate::numa_programs::{OutOfRange, Program, Run, Size, WrongResult};
 use kilocore_machine::Description;
 use kilocore_placement::{
-    Driven, Memory, OptionsError, Outcome, Rule, Synthetic, SyntheticError, Told,
+    Driven, MOST_PROCESSORS, Memory, OptionsError, Outcome, Rule, Setting, Synthetic,
+    SyntheticError,
 };
 use kilocore_platform::Cycles;
 use kilocore_sim::{Options as Cores, Sim, SimError, Simulation};
 use serde::Serialize;
 use thiserror::Error;
-
-use super::setting::{MOST_PROCESSORS, Setting};
 
 /// Where references come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,9 +91,7 @@ pub enum NumaError {
 /// If a thread of the program panics.
 pub fn simulate(job: &Job<'_>) -> Result<Point, NumaError> {
     check(job)?;
-    let told = Told { delay: job.delay, ..job.setting.told };
-    let memory = Memory::new(job.setting.options.clone(), job.rule.make(&told))?;
-    let memory = if job.rule == Rule::Optimum { memory.with_optimum() } else { memory };
+    let memory = job.setting.memory(job.rule, job.delay)?;
     let (end, memory) = match job.load {
         Load::Program(program, size) => run_program(job.setting, program, size, memory)?,
         Load::Synthetic(synthetic) => {

@@ -1,15 +1,24 @@
 //! Simulates many points at once, on all cores of the host.
 
-use kilocore_placement::Rule;
+use kilocore_placement::{Rule, Setting};
 use kilocore_sim::in_parallel;
 
 use super::run::{Job, Load, NumaError, Point, check, simulate};
-use super::setting::Setting;
 
 /// The initial delays of figure 5, with some of those that the text names.
 pub const DELAYS: [u32; 10] = [1, 10, 100, 300, 1000, 3000, 5000, 10_000, 100_000, 1_000_000];
 
-/// Returns a job for each load, policy and delay, in this order. A policy that has no delay comes once.
+/// Each policy with each delay, in this order. A policy that has no delay comes once.
+#[must_use]
+pub fn delayed(rules: &[Rule], delays: &[u32]) -> Vec<(Rule, u32)> {
+    let each = |&rule: &Rule| {
+        let delays = if rule.has_delay() { delays } else { &[1] };
+        delays.iter().map(move |&delay| (rule, delay))
+    };
+    rules.iter().flat_map(each).collect()
+}
+
+/// Returns a job for each load, and each policy and delay, in this order.
 #[must_use]
 pub fn jobs<'a>(
     setting: &'a Setting,
@@ -17,14 +26,10 @@ pub fn jobs<'a>(
     rules: &[Rule],
     delays: &[u32],
 ) -> Vec<Job<'a>> {
-    let mut jobs = Vec::new();
-    for &load in loads {
-        for &rule in rules {
-            let delays = if rule.has_delay() { delays } else { &[1] };
-            jobs.extend(delays.iter().map(|&delay| Job { setting, load, rule, delay }));
-        }
-    }
-    jobs
+    let delayed = delayed(rules, delays);
+    let of =
+        |&load: &Load| delayed.iter().map(move |&(rule, delay)| Job { setting, load, rule, delay });
+    loads.iter().flat_map(of).collect()
 }
 
 /// Simulates all jobs and returns their points in the order of the jobs.

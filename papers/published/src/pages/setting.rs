@@ -2,8 +2,7 @@
 
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
-
-use crate::parameter::Parameter;
+use kilocore_show::Parameter;
 
 /// Everything that does not depend on the policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +43,7 @@ impl Setting {
     /// Returns the parameters with their sources.
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
-        let parameter = |name, value, source| Parameter { name, value, source };
+        let parameter = |name, value, source| Parameter::new(name, value, source);
         vec![
             parameter(
                 "other work to allocate or to release a page",

@@ -3,7 +3,7 @@
 use kilocore_placement::advice::{
     Advice, Frame, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds,
 };
-use kilocore_published::Parameter;
+use kilocore_show::Parameter;
 use serde::Serialize;
 
 use super::results::Results;

@@ -1,13 +1,11 @@
 //! The machine that advice is for.
 
 use clap::Args;
+use kilocore_command_line::Failure;
 use kilocore_machine::Description;
-use kilocore_placement::PageSize;
 use kilocore_placement::advice::Thresholds;
+use kilocore_placement::{PageSize, Setting};
 use kilocore_platform::Cycles;
-use kilocore_published::numa::Setting;
-
-use crate::failure::Failure;
 
 /// The machine.
 #[derive(Debug, Args)]

@@ -1,8 +1,8 @@
 //! What was advised, and of what.
 
 use kilocore_machine::Description;
+use kilocore_placement::Setting;
 use kilocore_placement::advice::{Advice, Thresholds};
-use kilocore_published::numa::Setting;
 use kilocore_references::About;
 
 /// What was advised, and of what.

@@ -2,7 +2,7 @@
 
 use kilocore_placement::Node;
 use kilocore_placement::advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
-use kilocore_report::{Mark, Table, number};
+use kilocore_show::{Mark, Table, number};
 
 use super::results::Results;
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use kilocore_command_line::screen::shown;
 use kilocore_sched_daemon::{GroupView, Other, Snapshot};
 use kilocore_sched_policy::{GroupState, LockLabel};
 use ratatui::Frame;
@@ -10,7 +11,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 use crate::sched::summary::{judged, words};
-use crate::screen::shown;
 
 /// After fewer windows than this nobody knows what a thread waits for.
 const FEW_WINDOWS: u64 = 10;

@@ -1,8 +1,7 @@
 //! What the processes of a load do, over and over.
 
 use kilocore_platform::Nanos;
-
-use crate::sched::parameter::Parameter;
+use kilocore_show::Parameter;
 
 /// A section under a lock that all processes share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +68,7 @@ impl Load {
     /// Its parameters with their sources.
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
-        let parameter = |name, value| Parameter { name, value, source: self.source };
+        let parameter = |name, value| Parameter::new(name, value, self.source);
         let section = |section: &Section| {
             let Section { lock, hold, lines, times } = section;
             format!("{times} × {lock}: {} ns and {lines} lines", hold.0)

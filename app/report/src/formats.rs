@@ -1,0 +1,79 @@
+//! The reports in every format.
+
+use kilocore_predict::ForecastPoint;
+use kilocore_show::{Generated, Report, ReportError, in_json};
+use serde::Serialize;
+
+use crate::{CurvesReport, FitReport, ForecastReport, chart_file, fit_page, page, spreadsheet};
+
+impl Report for ForecastReport<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page::forecast(self)
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        chart_file::render(self.into())
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        spreadsheet::points(self.into(), &self.forecast.curves)
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(self)
+    }
+}
+
+impl Report for FitReport<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        fit_page::page(self)
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        chart_file::render(self.into())
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        spreadsheet::fit(self.outlook)
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(self)
+    }
+}
+
+impl Report for CurvesReport<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page::curves(self)
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        chart_file::render(self.into())
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        spreadsheet::points(self.into(), self.curves)
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&CurvesDocument {
+            provenance: self.simulated().kind.name(),
+            machine: &self.machine.name,
+            workload: &self.workload,
+            seed: self.seed,
+            generated: &self.generated,
+            points: self.curves.iter().flat_map(|curve| &curve.points).collect(),
+        })
+    }
+}
+
+/// The points of curves alone, as one document.
+#[derive(Serialize)]
+struct CurvesDocument<'a> {
+    provenance: &'static str,
+    machine: &'a str,
+    workload: &'a str,
+    seed: u64,
+    generated: &'a Generated,
+    points: Vec<&'a ForecastPoint>,
+}

@@ -1,0 +1,69 @@
+//! `kilocore-lab`: the experiments of the papers that Kilocore's techniques come from, simulated anew.
+//!
+//! An experiment is a file that turns arguments into calls of the libraries; beside it, in a folder of
+//! its name, lie its document, its tables and its charts.
+
+mod ldu;
+mod lock;
+mod lru;
+mod numa;
+mod pages;
+mod sched;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use kilocore_sim::SimHeap;
+
+/// Simulations print the same bytes every time.
+#[global_allocator]
+static HEAP: SimHeap = SimHeap;
+
+/// Simulates the experiments of the papers that Kilocore's techniques come from.
+///
+/// Without --machine, each runs on the machine of its paper.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kilocore-lab",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+/// What can be simulated.
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Threads that think, take one of some locks, hold it, and start over
+    Lock(lock::Arguments),
+    /// Processes that fork and exit on all cores: the figures of the paper on deferred updates
+    Ldu(ldu::Arguments),
+    /// Processes that write through the page cache on all threads: the paper on FinerLRU
+    Lru(lru::Arguments),
+    /// Pages that are copied to the memory of who reads them: the paper on the adjustable delay counter
+    Numa(numa::Arguments),
+    /// Page pools: which free page an allocation gets, and how long it takes to initialize it: the
+    /// paper on cache-hot pages
+    Pages(pages::Arguments),
+    /// Schedulers that see contention for kernel locks: the thesis on the scalability of operating
+    /// systems
+    Sched(sched::Arguments),
+}
+
+fn main() -> ExitCode {
+    kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
+    kilocore_process::survive_full_files();
+    let result = match Arguments::parse().experiment {
+        Experiment::Lock(arguments) => lock::lock(&arguments),
+        Experiment::Ldu(arguments) => ldu::ldu(&arguments),
+        Experiment::Lru(arguments) => lru::lru(&arguments),
+        Experiment::Numa(arguments) => numa::numa(&arguments),
+        Experiment::Pages(arguments) => pages::pages(&arguments),
+        Experiment::Sched(arguments) => sched::sched(&arguments),
+    };
+    result.unwrap_or_else(|failure| failure.report())
+}

@@ -1,0 +1,186 @@
+//! Where results go: a table for people, one JSON document for programs, a file by its ending.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use kilocore_show::{Format, Generated, Report, Table};
+use serde::Serialize;
+
+use crate::{Failure, program, say, screen};
+
+/// How a result is wanted.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Also write a report; its ending chooses the format: .html, .svg, .csv or .json. May be given for
+    /// several files
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+}
+
+impl Options {
+    /// Refuses, before any work is done, files whose ending names no format or that have no place.
+    ///
+    /// # Errors
+    /// A message about the first of them.
+    pub fn check(&self) -> Result<(), Failure> {
+        files(&self.output).map(drop)
+    }
+
+    /// Writes a report into the files that are wanted.
+    ///
+    /// # Errors
+    /// A message about the first that could not be made or written.
+    pub fn report(&self, report: &impl Report) -> Result<(), Failure> {
+        write_all(&files(&self.output)?, report)
+    }
+
+    /// Gives results out: into the files, and on standard output the document, if JSON is wanted, or
+    /// tables.
+    ///
+    /// # Errors
+    /// A message about what could not be made or written.
+    pub fn deliver(
+        &self,
+        results: &impl Report,
+        document: impl Serialize,
+        tables: impl FnOnce() -> Vec<Table>,
+    ) -> Result<(), Failure> {
+        deliver(results, &files(&self.output)?, self.json.then_some(document), tables)
+    }
+}
+
+/// Files to write, each with the format that its ending chooses.
+///
+/// # Errors
+/// A message about the first whose ending names no format or that has no place.
+pub fn files(paths: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Failure> {
+    paths.iter().map(|path| Ok((path.as_path(), format_of(path)?))).collect()
+}
+
+/// Prints text for people on standard output, in characters that can be shown there.
+pub fn print(text: &str) {
+    print_as_is(&screen::shown(text));
+}
+
+/// Prints text on standard output; a reader that has gone away is no failure. If it cannot be
+/// written, the program ends: its result is nowhere.
+pub fn print_as_is(text: &str) {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            say(&format!("cannot write the result: {error}; send it where there is room"));
+            std::process::exit(2);
+        }
+        _ => {}
+    }
+}
+
+/// Prints one JSON document on standard output.
+///
+/// # Errors
+/// A figure that cannot be encoded.
+pub fn json(document: &impl Serialize) -> Result<(), Failure> {
+    print_as_is(&kilocore_show::in_json(document)?);
+    Ok(())
+}
+
+/// A progress bar on standard error, if that is a terminal; else one that shows nothing.
+#[must_use]
+pub fn progress(steps: u64, what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() || screen::is_dumb() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = if screen::is_plain() { style.progress_chars("#> ") } else { style };
+    ProgressBar::new(steps).with_style(style).with_message(what)
+}
+
+/// The width that tables may take.
+#[must_use]
+pub fn width() -> u16 {
+    screen::width()
+}
+
+/// Who makes a report, how, and when.
+#[must_use]
+pub fn generated() -> Generated {
+    program::generated()
+}
+
+/// The format that a report's ending asks for. Refuses one that names none, or has no place.
+///
+/// # Errors
+/// A message about the ending or the folder.
+pub fn format_of(path: &Path) -> Result<Format, Failure> {
+    let format = Format::of(path)?;
+    check_folder(path)?;
+    Ok(format)
+}
+
+/// Whether a file's ending asks for a page.
+#[must_use]
+pub fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "html")
+}
+
+/// Refuses a file in a folder where none can be made.
+///
+/// # Errors
+/// A message about the folder.
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // The only sure way to find out; the file is gone at once.
+    tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map(drop).map_err(|error| {
+        Failure::new(format!(
+            "cannot write {}: {error}; choose a folder that exists and may be written to",
+            path.display()
+        ))
+    })
+}
+
+/// Writes a file that appears complete or not at all, and says so.
+///
+/// # Errors
+/// A message about the file.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    kilocore_show::write_whole(path, text).map_err(|error| {
+        Failure::new(format!(
+            "cannot write {}: {error}; choose a folder that exists and may be written to",
+            path.display()
+        ))
+    })?;
+    say(&format!("written to {}", path.display()));
+    Ok(())
+}
+
+/// Writes a report into each of the files.
+fn write_all(files: &[(&Path, Format)], report: &impl Report) -> Result<(), Failure> {
+    files.iter().try_for_each(|(path, format)| write(path, &report.render(*format)?))
+}
+
+/// Gives results out: into files, and on standard output as the document if there is one, else as
+/// tables.
+///
+/// # Errors
+/// A message about what could not be made or written.
+pub fn deliver(
+    results: &impl Report,
+    files: &[(&Path, Format)],
+    document: Option<impl Serialize>,
+    tables: impl FnOnce() -> Vec<Table>,
+) -> Result<(), Failure> {
+    write_all(files, results)?;
+    if let Some(document) = document {
+        return json(&document);
+    }
+    let width = width();
+    let tables: Vec<String> = tables().iter().map(|table| table.plain(width)).collect();
+    print(&tables.join("\n"));
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! How a result is shown: charts, tables and pages, in files and on the terminal.
+//!
+//! # What it makes
+//! - [`Report`]: a result as an HTML page, an SVG chart, CSV rows and a JSON document. A page needs no
+//!   network and, for all that matters, no JavaScript: charts are inline SVG with a title on every
+//!   point, the choice of curves and axes is plain form controls and style rules; a script adds
+//!   sorting, copying and quicker hover values.
+//! - [`write()`]: any of these into a file, by its ending, whole or not at all.
+//! - [`Lines`] and [`LinesReport`]: the chart, and the page, of an experiment.
+//! - [`CurveSet`](curve_set::CurveSet) and [`Chart`](chart::Chart): throughput of several locks
+//!   against cores, with bands, and the parts that pages of them share ([`page_parts`]).
+//! - [`Table`] and [`terminal`]: tables as plain text.
+//!
+//! # What it promises
+//! Every chart and table carries a mark that says whether its figures were measured, simulated,
+//! published or estimated, and of what ([`Provenance`]). Text from elsewhere (function names, call
+//! sites) is foreign: control characters are replaced before it is shown anywhere ([`text`]), and the
+//! templates escape whatever they insert.
+//!
+//! # Why there is no charting library in it
+//! Those that write SVG without a browser draw shapes and text; none found gives each point a
+//! title, each line a class for style rules, dashes and markers besides colours, and a text
+//! alternative. What a line chart needs beyond that is small: scales and ticks ([`scale`]) and a
+//! template.
+
+pub mod alike;
+pub mod chart;
+pub mod curve_set;
+pub mod drawn;
+mod encode;
+mod error;
+mod format;
+mod lines;
+mod lines_page;
+mod machine;
+pub mod number;
+pub mod page_parts;
+mod parameter;
+mod provenance;
+mod quantity;
+pub mod scale;
+pub mod shell;
+mod table;
+pub mod terminal;
+pub mod text;
+
+pub use encode::{in_csv, in_json};
+pub use error::ReportError;
+pub use format::{Format, Generated, Report, write, write_whole};
+pub use lines::{Across, Line, Lines};
+pub use lines_page::{Host, LinesReport};
+pub use machine::{FigureGroup, FigureRow, Machine};
+pub use parameter::Parameter;
+pub use provenance::{Mark, Provenance};
+pub use quantity::Quantity;
+pub use table::Table;
+pub use text::printable_document;

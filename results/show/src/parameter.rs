@@ -1,0 +1,22 @@
+//! Parameters of a simulation, as they are shown to readers.
+
+use serde::Serialize;
+
+/// A parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Parameter {
+    /// What the parameter is.
+    pub name: String,
+    /// Its value, with its unit.
+    pub value: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
+impl Parameter {
+    /// A parameter.
+    #[must_use]
+    pub fn new(name: &str, value: String, source: &str) -> Self {
+        Self { name: name.to_owned(), value, source: source.to_owned() }
+    }
+}
