@@ -149,6 +149,13 @@ impl Measurements {
         rows.finish()
     }
 
+    /// Returns whether a text begins like a table of measurements: with a line of names, at least two of
+    /// which are of columns that are required.
+    #[must_use]
+    pub fn has_columns(text: &str) -> bool {
+        table::has_columns(text)
+    }
+
     /// Removes the points on more cores than the machine has hardware threads, and notes them as
     /// left out.
     ///

@@ -69,7 +69,7 @@ pub use error::{Place, ReadError, What as Wrong, WriteError};
 pub use event::{Event, What};
 pub use header::{About, Contents, Ending, Header, PageFaults, Unseen};
 pub use held::{Held, Misuse};
-pub use reader::Reader;
+pub use reader::{Reader, is_packed_trace};
 pub use script::{Action, Script, Step};
 pub use summary::{LifetimeBin, Moment, Releases, Reuse, Summary};
 pub use text::write_text;

@@ -1,5 +1,7 @@
 //! The machines that come with Kilocore.
 
+use std::path::Path;
+
 use kilocore_names::UnknownName;
 
 use crate::{Description, MachineError};
@@ -66,18 +68,32 @@ pub fn find(name_or_path: &str) -> Result<Description, MachineError> {
         return known.description();
     }
     if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
-        return read(name_or_path);
+        return read(Path::new(name_or_path));
     }
     Err(UnknownName::new("machine", name_or_path, BUILTIN.iter().map(|known| known.name)).into())
+}
+
+/// Returns whether a text looks like a machine file, be it complete or not: it has some of the fields that
+/// each has.
+#[must_use]
+pub fn is_likely(text: &str) -> bool {
+    const SIGNS: [&str; 4] = ["schema", "clock_ghz", "[topology]", "[latency]"];
+    let has = |sign: &&&str| text.lines().any(|line| line.trim_start().starts_with(**sign));
+    SIGNS.iter().filter(has).count() >= 2
 }
 
 /// The largest machine file that is read. Real ones have some ten kilobytes. A larger one is a
 /// mistaken path, for example that of an endless device.
 const LONGEST_FILE: u64 = 1 << 20;
 
-fn read(path: &str) -> Result<Description, MachineError> {
+/// Reads a machine file.
+///
+/// # Errors
+/// If it cannot be read or is no valid machine file.
+pub fn read(path: &Path) -> Result<Description, MachineError> {
     use std::io::Read;
-    let unreadable = |reason: String| MachineError::Unreadable { path: path.to_owned(), reason };
+    let name = path.display().to_string();
+    let unreadable = |reason: String| MachineError::Unreadable { path: name.clone(), reason };
     let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mut bytes = Vec::new();
     file.take(LONGEST_FILE + 1)
@@ -88,5 +104,5 @@ fn read(path: &str) -> Result<Description, MachineError> {
     }
     let text = String::from_utf8(bytes)
         .map_err(|error| unreadable(format!("it is not UTF-8 text: {error}")))?;
-    Description::parse(&text, path)
+    Description::parse(&text, &name)
 }
