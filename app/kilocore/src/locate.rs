@@ -1,50 +1,36 @@
-//! `kilocore locate record`: running a program on few cores and on many, and comparing the two.
+//! `kilocore locate -- CMD…`: `record samples` on few cores and on many, and then `compare`.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use kilocore_locate::{Sidecar, compare};
 use kilocore_report::{number, terminal};
-use kilocore_sampler::{
-    Backend, CallGraph, Counter, CpuId, Hertz, Observer, Options, Output, Recording, Rule, Taker,
-    allowed_cores,
-};
+use kilocore_sampler::{Output, Rule};
 
-use super::{Content, Reading, Shown, inputs};
+use crate::compare::inputs;
+use crate::compare::sampled::{self, Content, Reading, Shown};
 use crate::core_list::CoreList;
 use crate::failure::Failure;
-use crate::{launch, output};
+use crate::sampling::{self, Sampling, shell_word};
+use crate::{examples, launch, output};
 
 /// Runs a program on few cores and on many, samples it, and compares the profiles.
 #[derive(Debug, Args)]
+#[command(after_help = examples::LOCATE)]
 pub(crate) struct Arguments {
-    /// Numbers of cores to run it on, two or more: 1,2 or 1,4-16:4; the smallest is compared with
-    /// the largest [default: 1 and all that may be used]
+    /// Numbers of cores, as in 1,6,12-48:12. The program is run on each, two or more; the smallest is
+    /// compared with the largest [default: 1 and all that may be used]
     #[arg(long, value_name = "LIST")]
     cores: Option<CoreList>,
     /// Run it so many times on each number of cores, in turn: runs show how much runs differ
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
-    /// Count units of work in what the program prints: a line that the expression matches is one,
-    /// or, if it has a group, the numbers there are added up [default: a run is one unit]
-    #[arg(long, value_name = "REGEX")]
-    work: Option<String>,
-    /// What a unit of work is called
-    #[arg(long, value_name = "NAME", requires = "work")]
-    unit: Option<String>,
-    /// Take so many samples in a second of a core's time
-    #[arg(long, value_name = "HZ", default_value_t = 499, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    frequency: u32,
-    /// How samples tell who called
-    #[arg(long, value_enum, default_value_t = Stacks::Dwarf)]
-    call_graph: Stacks,
-    /// What takes the samples
-    #[arg(long, value_enum, default_value_t = Sampler::Auto)]
-    sampler: Sampler,
+    #[command(flatten)]
+    sampling: Sampling,
     /// Keep the profiles in this new folder [default: kilocore-locate, or with a number behind it]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -52,8 +38,8 @@ pub(crate) struct Arguments {
     reading: Reading,
     #[command(flatten)]
     shown: Shown,
-    /// The program and its arguments; {cores} in them becomes the number of cores. Its input is
-    /// empty, as it is run several times
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options.
+    /// {cores} in them becomes the number of cores. Its input is empty, as it is run several times
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -62,36 +48,10 @@ pub(crate) struct Arguments {
 /// for Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// How samples tell who called.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Stacks {
-    /// By a copy of the stack, unwound afterwards: right for all programs
-    Dwarf,
-    /// By the chain of frame pointers: less to write, and wrong where programs have none
-    Fp,
-    /// They do not
-    None,
-}
-
-/// What takes the samples.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Sampler {
-    /// Kilocore's own where it may watch whole cores, as root may; else perf where it is installed
-    /// and works
-    Auto,
-    /// perf record
-    Perf,
-    /// Kilocore's own
-    Own,
-}
-
-pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = super::files(&arguments.shown)?;
+pub(crate) fn locate(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let files = sampled::files(&arguments.shown)?;
     launch::check(&arguments.command)?;
-    let rule = match &arguments.work {
-        Some(expression) => Rule::lines(expression, arguments.unit.as_deref())?,
-        None => Rule::runs(),
-    };
+    let rule = arguments.sampling.rule()?;
     let counts = counts(arguments.cores.as_ref())?;
     let taken = NewFolder::make(arguments.folder.as_deref())?;
     let folder = &taken.path;
@@ -116,7 +76,7 @@ fn all_runs(
 ) -> Result<Option<ExitCode>, Failure> {
     for run in 1..=arguments.runs {
         for &count in counts {
-            eprintln!("kilocore: run {run} of {} on {}", arguments.runs, cores(count));
+            eprintln!("kilocore: run {run} of {} on {}", arguments.runs, sampling::in_words(count));
             let failed = one_run(arguments, rule, count, &folder_of(folder, count), run)?;
             if failed.is_some() {
                 return Ok(failed);
@@ -126,20 +86,10 @@ fn all_runs(
     Ok(None)
 }
 
-fn cores(count: u32) -> String {
-    if count == 1 { "one core".to_owned() } else { format!("{count} cores") }
-}
-
 /// The numbers of cores to run on.
 fn counts(asked: Option<&CoreList>) -> Result<Vec<u32>, Failure> {
-    let allowed = allowed_cores().len() as u32;
+    let allowed = sampling::check_cores(asked.map_or(&[][..], |list| &list.0))?;
     let counts = asked.map_or_else(|| vec![1, allowed], |list| list.0.clone());
-    if let Some(many) = counts.iter().find(|&&count| count > allowed) {
-        return Err(Failure::new(format!(
-            "--cores: {} may be used here, not {many}; choose at most that many",
-            cores(allowed)
-        )));
-    }
     if counts.len() < 2 || counts.first() == counts.last() {
         return Err(Failure::new(
             "--cores: two numbers of cores are compared; name two, such as 1,4".to_owned(),
@@ -148,7 +98,7 @@ fn counts(asked: Option<&CoreList>) -> Result<Vec<u32>, Failure> {
     Ok(counts)
 }
 
-/// The folder for the profiles. While it lives, nobody else's `locate record` writes there.
+/// The folder for the profiles. While it lives, nobody else's `locate` writes there.
 struct NewFolder {
     path: PathBuf,
     _lock: fs::File,
@@ -177,7 +127,7 @@ impl NewFolder {
         fs::create_dir_all(asked).map_err(|error| cannot_make(asked, &error))?;
         Self::lock(asked)?.ok_or_else(|| {
             Failure::new(format!(
-                "{} has something in it already, or another `locate record` writes there; remove it, \
+                "{} has something in it already, or another `locate` writes there; remove it, \
                  or name another with --folder",
                 asked.display()
             ))
@@ -222,33 +172,19 @@ fn one_run(
 ) -> Result<Option<ExitCode>, Failure> {
     fs::create_dir_all(folder).map_err(|error| cannot_make(folder, &error))?;
     let profile = folder.join(profile_name(run));
-    let counter = Counter::new(rule.clone());
-    let cores: Vec<CpuId> = allowed_cores().into_iter().take(count as usize).collect();
-    let options = Options {
-        frequency: Hertz(arguments.frequency),
-        cores: Some(cores),
-        backend: match arguments.sampler {
-            Sampler::Auto => Backend::Auto,
-            Sampler::Perf => Backend::Perf,
-            Sampler::Own => Backend::Own,
-        },
-        call_graph: match arguments.call_graph {
-            Stacks::Dwarf => CallGraph::Dwarf,
-            Stacks::Fp => CallGraph::FramePointers,
-            Stacks::None => CallGraph::None,
-        },
-        // The first run would leave nothing of it to the others.
-        empty_input: true,
-        // What the comparison prints is all that is on standard output.
-        program_output: Output::ToStderr,
-        observer: rule.needs_output().then_some(&counter as &dyn Observer),
-        ..Options::new(&profile)
-    };
     let command = command_for(&arguments.command, count);
-    let recording = kilocore_sampler::record(&command, &options)?;
-    for warning in &recording.warnings {
-        eprintln!("kilocore: {warning}");
-    }
+    let (recording, counter) = arguments.sampling.run(
+        &command,
+        &sampling::Run {
+            profile: &profile,
+            rule,
+            cores: Some(count),
+            // The first run would leave nothing of it to the others.
+            empty_input: true,
+            // What the comparison prints is all that is on standard output.
+            output: Output::ToStderr,
+        },
+    )?;
     if recording.interrupted || !recording.status.success() {
         let status = match kilocore_process::shell_status(recording.status) {
             0 => INTERRUPTED,
@@ -257,49 +193,12 @@ fn one_run(
         eprintln!(
             "kilocore: the program was interrupted or failed, with status {status}, in run {run} \
              on {}; nothing is compared",
-            self::cores(count)
+            sampling::in_words(count)
         );
         return Ok(Some(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))));
     }
-    let work = counter.finish(recording.status)?;
-    let sidecar = sidecar(&recording, &work, &command)?;
-    let text = serde_json::to_string_pretty(&sidecar)? + "\n";
-    let path = Sidecar::path_of(&profile);
-    kilocore_report::write_whole(&path, &text)
-        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;
+    sampling::write_facts(&profile, &recording, counter, &command)?;
     Ok(None)
-}
-
-/// What goes beside a profile.
-fn sidecar(
-    recording: &Recording,
-    work: &kilocore_sampler::Work,
-    command: &[OsString],
-) -> Result<Sidecar, Failure> {
-    let processor = recording.cpu_time.user.0.saturating_add(recording.cpu_time.system.0);
-    Ok(Sidecar {
-        cores: Some(recording.cores),
-        work: Some(in_millionths(&work.count.to_string()).parse()?),
-        unit: Some(work.unit.clone()),
-        elapsed_ns: Some(recording.elapsed.0),
-        processor_ns: Some(processor),
-        frequency_hz: Some(f64::from(recording.frequency.0)),
-        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        recorder: Some(match recording.taker {
-            Taker::Perf => "perf".to_owned(),
-            Taker::Own => "kilocore".to_owned(),
-        }),
-        host: Some(kilocore_process::hostname()),
-        kernel: Some(kilocore_process::kernel_release()),
-        ..Sidecar::new()
-    })
-}
-
-/// A decimal number without what is beyond its sixth place.
-fn in_millionths(number: &str) -> &str {
-    const PLACES: usize = 6;
-    let end = number.find('.').map_or(number.len(), |point| point + 1 + PLACES);
-    &number[..end.min(number.len())]
 }
 
 /// Compares the fewest cores with the most, and says how the others did.
@@ -310,7 +209,7 @@ fn compared(
     files: &[(PathBuf, Content)],
 ) -> Result<ExitCode, Failure> {
     let read = |&count: &u32| {
-        inputs::runs(&folder_of(folder, count), &inputs::Known::default(), &arguments.reading)
+        inputs::runs(&folder_of(folder, count), &inputs::GivenFacts::default(), &arguments.reading)
     };
     let (Some(fewest), Some(most)) = (counts.first(), counts.last()) else {
         return Err(Failure::new("two numbers of cores are compared"));
@@ -321,18 +220,14 @@ fn compared(
     if counts.len() > 2 && !arguments.shown.json {
         output::print(&speedups(arguments, folder, counts)?);
     }
-    super::show(&comparison, &words.join(" "), &arguments.shown, files)?;
+    sampled::show(&comparison, &words.join(" "), &arguments.shown, files)?;
     let [base, scaled] = [fewest, most].map(|&count| folder_of(folder, count));
     eprintln!(
-        "kilocore: compare again with: kilocore locate {} {}",
+        "kilocore: compare again with: kilocore compare {} {}",
         shell_word(base.as_os_str()),
         shell_word(scaled.as_os_str())
     );
     Ok(ExitCode::SUCCESS)
-}
-
-fn shell_word(word: &OsStr) -> String {
-    kilocore_predict::shell_word(&word.to_string_lossy())
 }
 
 /// The throughput on each number of cores, as a table.

@@ -26,12 +26,12 @@ fn unknown<L: Iterator<Item = &'static LockInfo>>(
 
 /// The lock of that name, or of that name in a published data set.
 pub(crate) fn lock_named(name: &str) -> Result<LockId, UnknownName> {
-    name.parse().map_err(|_| unknown("lock", name, mutexes))
+    LockId::named(name).ok_or_else(|| unknown("lock", name, mutexes))
 }
 
 /// The read-write lock of that name.
 pub(crate) fn rw_lock_named(name: &str) -> Result<RwLockId, UnknownName> {
-    name.parse().map_err(|_| unknown("read-write lock", name, rw_locks))
+    RwLockId::named(name).ok_or_else(|| unknown("read-write lock", name, rw_locks))
 }
 
 /// The names of the read-write locks that can be put under a program.
@@ -73,8 +73,8 @@ impl Listed {
 
 /// The lock of that name, be it a mutex or a read-write lock.
 pub(crate) fn listed_named(name: &str) -> Result<Listed, UnknownName> {
-    name.parse()
-        .map(Listed::Mutex)
-        .or_else(|_| name.parse().map(Listed::ReadWrite))
-        .map_err(|_| unknown("lock", name, || mutexes().chain(rw_locks())))
+    let mutex = LockId::named(name).map(Listed::Mutex);
+    mutex
+        .or_else(|| RwLockId::named(name).map(Listed::ReadWrite))
+        .ok_or_else(|| unknown("lock", name, || mutexes().chain(rw_locks())))
 }

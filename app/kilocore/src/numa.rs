@@ -1,6 +1,5 @@
-//! `kilocore numa run`, `replay`, `advise` and `show`: where the pages of unmodified programs should lie.
+//! `kilocore numa run` and `replay`: where the pages of unmodified programs should lie.
 
-mod advise;
 mod allocations;
 mod consume;
 mod delays;
@@ -10,7 +9,6 @@ mod page;
 mod replay;
 mod results;
 mod run;
-mod show;
 mod tables;
 
 use std::process::ExitCode;
@@ -27,19 +25,13 @@ pub(crate) enum Action {
     /// Run an unmodified program under QEMU, and simulate what its references to memory cost under
     /// each policy of copying and moving pages
     Run(run::Arguments),
-    /// Do the same with a trace that `kilocore numa run --record` has written
+    /// Do the same with a trace that `kilocore record references` has written
     Replay(replay::Arguments),
-    /// Say which memory of an unmodified program would gain by being moved, interleaved or replicated
-    Advise(advise::Arguments),
-    /// Summarize such a trace
-    Show(show::Arguments),
 }
 
 pub(crate) fn numa(action: Action) -> Result<ExitCode, Failure> {
     match action {
         Action::Run(arguments) => run::run(&arguments),
         Action::Replay(arguments) => replay::replay(&arguments),
-        Action::Advise(arguments) => advise::advise(&arguments),
-        Action::Show(arguments) => show::show(&arguments),
     }
 }

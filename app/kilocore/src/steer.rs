@@ -1,4 +1,4 @@
-//! `kilocore sched -- CMD…` and `kilocore sched --pid …`.
+//! `kilocore steer -- CMD…` and `kilocore steer --pid …`.
 
 mod summary;
 mod watch;
@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use kilocore_lock_recorder::measuring;
-use kilocore_process::{Held, NotStarted, Start, shell_status};
+use kilocore_process::{Held, NotStarted, Output, Start, shell_status};
+use kilocore_report::Format;
 use kilocore_sched_daemon::{
     Control, Daemon, DaemonError, Linux, Meter, Metrics, Options, Orphan, Outcome, Summary,
     check_control, guard, recordings_folder, restore_orphans,
@@ -25,22 +26,21 @@ use kilocore_sched_daemon::{
 use kilocore_sched_policy::PolicyName;
 
 use crate::failure::Failure;
-use crate::{examples, launch, output};
+use crate::{examples, launch, output, time};
 
 /// The name of the hidden verb that puts things back after a kill.
-pub(crate) const GUARDIAN: &str = "sched-guardian";
+pub(crate) const GUARDIAN: &str = "steer-guardian";
 
 /// Steers programs by a scheduling policy.
 #[derive(Debug, Args)]
-#[command(after_help = examples::SCHED)]
+#[command(after_help = examples::STEER)]
 pub(crate) struct Arguments {
-    /// Who decides: fair, pinned, malthusian, lock-aware, confined=N or, where there are hardware
-    /// counters, distributed-intensity, intensity or complement
+    /// Who decides; see `kilocore list policies`
     #[arg(long, value_name = "NAME", default_value = "lock-aware")]
     policy: PolicyName,
     /// How often it decides, such as 100ms or 1s; longer if listing the threads takes longer than a
     /// tenth of that
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = window)]
     window: Duration,
     /// Where metrics come from: auto (what this host offers), perf (sees spinning), proc, preload (starts the
     /// program with a library that counts its pthread locks, for sleeping locks with exact waits), or
@@ -54,10 +54,11 @@ pub(crate) struct Arguments {
     /// Decide, but order nothing
     #[arg(long)]
     dry_run: bool,
-    /// Steer for so long, such as 30s; the program goes on after that
-    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    /// Do so for so long, as in 10, 90s or 5m. The program goes on after that
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     duration: Option<Duration>,
-    /// Steer these processes, which run already, and what they start; until they end or a signal comes
+    /// Take a process that runs already, in the place of a command. It may be several, with commas
+    /// between; they are steered, with what they start, until they end or a signal comes
     #[arg(long, value_name = "PID", value_delimiter = ',', conflicts_with = "command")]
     pid: Vec<u32>,
     /// Let --pid 1 mean what it says: all processes of this system, or of this container
@@ -70,9 +71,13 @@ pub(crate) struct Arguments {
     /// program write to files, since what it prints on the terminal is drawn over
     #[arg(long, conflicts_with = "restore")]
     watch: bool,
-    /// Write what was done as JSON to this file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Print one JSON document and nothing else on standard output. What the program prints goes to
+    /// standard error
+    #[arg(long)]
+    json: bool,
+    /// Also write a report; its ending chooses the format: .json. May be given for several files
+    #[arg(long, short, value_name = "FILE")]
+    output: Vec<PathBuf>,
     /// Write a line for each change to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -91,7 +96,7 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
     match guard(&arguments.journal, &mut Linux) {
         Ok(Some(outcome)) => {
             let threads = outcome.threads;
-            eprintln!("kilocore: sched was killed; {threads} threads got their affinity back");
+            eprintln!("kilocore: steer was killed; {threads} threads got their affinity back");
             if tell_left(&outcome) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
         Ok(None) => ExitCode::SUCCESS,
@@ -102,17 +107,17 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
 /// Says what could not be put back, and whether there is something; and what is not known.
 fn tell_left(Outcome { left, unknown, strangers, .. }: &Outcome) -> bool {
     for what in unknown.iter().chain(strangers) {
-        eprintln!("kilocore: sched: not known: {what}");
+        eprintln!("kilocore: steer: not known: {what}");
     }
     for what in left {
         eprintln!(
-            "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
+            "kilocore: steer: could not be put back: {what}; `kilocore steer --restore` tries again"
         );
     }
     !left.is_empty()
 }
 
-pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn steer(arguments: Arguments) -> Result<ExitCode, Failure> {
     let left = put_back_orphans(arguments.restore);
     if arguments.restore {
         return Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS });
@@ -120,7 +125,15 @@ pub(crate) fn sched(arguments: Arguments) -> Result<ExitCode, Failure> {
     if arguments.pid.is_empty() && arguments.command.is_empty() {
         return Err(Failure::new("nothing to steer: add a command, or --pid with a process"));
     }
-    for file in arguments.json.iter().chain(&arguments.log) {
+    for file in &arguments.output {
+        if output::format_of(file)? != Format::Json {
+            return Err(Failure::new(format!(
+                "{}: of steering there is a JSON document only; choose a file that ends in .json",
+                file.display()
+            )));
+        }
+    }
+    if let Some(file) = &arguments.log {
         output::check_folder(file)?;
     }
     if arguments.metrics == Metrics::Preload && !arguments.pid.is_empty() {
@@ -150,7 +163,7 @@ fn put_back_orphans(asked: bool) -> bool {
         match orphan {
             Orphan::Restored { daemon, outcome } => {
                 eprintln!(
-                    "kilocore: sched, process {daemon}, was killed together with its guardian; {} threads got \
+                    "kilocore: steer, process {daemon}, was killed together with its guardian; {} threads got \
                      their affinity back",
                     outcome.threads
                 );
@@ -158,8 +171,8 @@ fn put_back_orphans(asked: bool) -> bool {
             }
             Orphan::Elsewhere { daemon, path } if asked => {
                 eprintln!(
-                    "kilocore: sched: {} was left by process {daemon} of another PID namespace, where processes have \
-                     other numbers: run `kilocore sched --restore` in that container or, if it is gone, remove the \
+                    "kilocore: steer: {} was left by process {daemon} of another PID namespace, where processes have \
+                     other numbers: run `kilocore steer --restore` in that container or, if it is gone, remove the \
                      file",
                     path.display()
                 );
@@ -180,7 +193,7 @@ fn watch_running(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failur
     let done = daemon.finish();
     // The terminal is as before only after everything else is.
     drop(steering);
-    summary::write(&done, arguments.dry_run, arguments.json.as_deref())?;
+    arguments.tell(&done)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -208,6 +221,7 @@ fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
         before_exec: Some(Box::new(before_exec)),
         // A daemon that the program starts twice over stays findable.
         adopt_orphans: true,
+        output: if arguments.json { Output::ToStderr } else { Output::Inherited },
         ..Start::default()
     });
     over.store(true, Ordering::SeqCst);
@@ -225,12 +239,19 @@ fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
         },
     };
     match steered {
-        Some(Ok(done)) => summary::write(&done, arguments.dry_run, arguments.json.as_deref())?,
+        Some(Ok(done)) => arguments.tell(&done)?,
         Some(Err(error)) => eprintln!("kilocore: the program was not steered to its end: {error}"),
         None => {}
     }
     drop(held);
     Ok(ExitCode::from(shell_status(end.status) as u8))
+}
+
+impl Arguments {
+    /// Tells what was done, and writes it where that is asked for.
+    fn tell(&self, done: &Summary) -> Result<(), Failure> {
+        summary::write(done, self.dry_run, self.json, &self.output)
+    }
 }
 
 /// A folder for recordings, and the variables with which a program records there.
@@ -314,20 +335,12 @@ impl Steering {
     }
 }
 
-/// A time with its unit.
-fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no time: write 100ms, 2s or 1m");
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    let time = match &text[digits.len()..] {
-        "ms" => Duration::from_millis(number),
-        "s" => Duration::from_secs(number),
-        "m" => Duration::from_secs(number.saturating_mul(60)),
-        _ => return Err(wrong()),
-    };
+/// How long a window may be.
+fn window(text: &str) -> Result<Duration, String> {
+    let time = time::parse(text)?;
     // A window in which no thread is sampled says nothing; a day is for ever.
     let possible = Duration::from_millis(10)..=Duration::from_secs(86_400);
-    possible.contains(&time).then_some(time).ok_or(format!("{text}: choose from 10ms to 1440m"))
+    possible.contains(&time).then_some(time).ok_or(format!("{text}: choose from 10ms to 24h"))
 }
 
 #[cfg(test)]
@@ -335,12 +348,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_units_and_bounds() {
-        assert_eq!(time("100ms"), Ok(Duration::from_millis(100)));
-        assert_eq!(time("2s"), Ok(Duration::from_secs(2)));
-        assert_eq!(time("1m"), Ok(Duration::from_secs(60)));
-        for text in ["", "100", "ms", "1h", "-1s", "9ms", "1441m", "99999999999999999999s"] {
-            assert!(time(text).is_err(), "{text}");
+    fn windows_have_bounds() {
+        assert_eq!(window("100ms"), Ok(Duration::from_millis(100)));
+        assert_eq!(window("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(window("24h"), Ok(Duration::from_secs(86_400)));
+        for text in ["", "ms", "-1s", "9ms", "1441m", "99999999999999999999s"] {
+            assert!(window(text).is_err(), "{text}");
         }
     }
 }

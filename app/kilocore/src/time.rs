@@ -1,33 +1,9 @@
-//! What of a program's run counts.
+//! Lengths of time as they are typed: `10`, `2.5s`, `500ms`, `5m`.
 
 use std::time::Duration;
 
-use clap::Args;
-
-/// What of a program's run is recorded.
-#[derive(Debug, Args)]
-pub(crate) struct When {
-    /// Leave out what the program does in its first seconds, as in 2.5 or 500ms; SIGUSR1 to kilocore
-    /// begins the recording anew at any time, and SIGUSR2 ends it
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    delay: Option<Duration>,
-    /// Record for so long, as in 10, 90s or 5m, and then ask the program to end (SIGTERM)
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    duration: Option<Duration>,
-}
-
-impl When {
-    pub(crate) fn delay(&self) -> Option<Duration> {
-        self.delay
-    }
-
-    pub(crate) fn duration(&self) -> Option<Duration> {
-        self.duration
-    }
-}
-
 /// A length of time: a number of seconds, or of what is named behind it.
-pub(crate) fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     /// The most that makes sense, in seconds: a year.
     const MOST: f64 = 365.0 * 86_400.0;
     let units = [("ms", 0.001), ("min", 60.0), ("m", 60.0), ("h", 3600.0), ("s", 1.0), ("", 1.0)];
@@ -47,7 +23,7 @@ mod tests {
 
     #[test]
     fn times_are_read_with_their_units() {
-        let ms = |text| time(text).map(|time| time.as_millis());
+        let ms = |text| parse(text).map(|time| time.as_millis());
         for (text, expected) in
             [("10", 10_000), ("2.5s", 2_500), ("500ms", 500), ("5m", 300_000), ("1h", 3_600_000)]
         {

@@ -1,4 +1,4 @@
-//! `kilocore numa run`, `replay` and `show`, with real programs under QEMU.
+//! `kilocore numa run` and `replay`, and `show` of the trace, with real programs under QEMU.
 
 use crate::common;
 
@@ -56,7 +56,7 @@ fn a_program_does_what_it_does_and_its_trace_replays_to_the_same_figures() {
     let replayed = kilocore(&[&["numa", "replay", "--json"], &few[..], &[text(&trace)]].concat());
     assert_eq!(json(&replayed)["points"], ran["points"]);
 
-    let shown = json(&kilocore(&["numa", "show", "--json", text(&trace)]));
+    let shown = json(&kilocore(&["show", "--json", text(&trace)]));
     let (counts, contents) = (&points[0]["counts"], &shown["contents"]);
     assert_eq!(contents["reads"], counts["shared_reads"]);
     assert_eq!(contents["writes"], counts["shared_writes"]);
@@ -65,8 +65,8 @@ fn a_program_does_what_it_does_and_its_trace_replays_to_the_same_figures() {
     let whole = fs::read(&trace).expect("a trace");
     let cut = path("numa-cut.refs");
     fs::write(&cut, &whole[..whole.len() / 2]).expect("written");
-    for verb in ["replay", "show"] {
-        let refused = kilocore(&["numa", verb, text(&cut)]);
+    for verb in [&["numa", "replay"][..], &["show"], &["forecast"]] {
+        let refused = kilocore(&[verb, &[text(&cut)]].concat());
         let said = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(said.contains("numa-cut.refs"), "{said}");

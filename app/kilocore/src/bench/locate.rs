@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use kilocore_kernel_bench::{Document, Plan};
 use kilocore_locate::{Comparison, Run, Work, compare};
-use kilocore_report::{LocateReport, Report, terminal};
+use kilocore_report::{LocateReport, terminal};
 use kilocore_sampled_profile::SampledProfile;
 use kilocore_sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
 use tempfile::TempDir;
@@ -154,15 +154,14 @@ fn show(
     comparison: &Comparison,
     name: &str,
 ) -> Result<ExitCode, Failure> {
+    let files = arguments.reports.files()?;
     let report =
         LocateReport { generated: output::generated(), title: format!("Below {name}"), comparison };
-    if let Some(path) = &arguments.output.output {
-        output::write(path, &report.render(output::format_of(path)?)?)?;
-    }
-    if arguments.output.json {
-        output::json(&kilocore_locate::Document::of(comparison))?;
-    } else {
-        output::print(&terminal::locate_table(comparison, ROWS, output::width()));
-    }
+    arguments.reports.deliver(
+        &files,
+        &report,
+        kilocore_locate::Document::of(comparison),
+        || terminal::locate_table(comparison, ROWS, output::width()),
+    )?;
     Ok(ExitCode::SUCCESS)
 }

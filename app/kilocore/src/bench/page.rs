@@ -1,35 +1,22 @@
 //! Results as files: a page, a chart, rows, everything.
 
-use std::path::Path;
-
 use kilocore_kernel_bench::document::{Outcome, Sample};
 use kilocore_kernel_bench::{Document, benchmarks};
 use kilocore_report::{
-    Across, Format, Generated, Host, Line, Lines, LinesReport, Mark, Provenance, Report,
-    ReportError, in_csv, in_json,
+    Across, Generated, Host, Line, Lines, LinesReport, Mark, Provenance, Report, ReportError,
+    in_csv, in_json,
 };
 use serde::Serialize;
 
 use super::overview;
-use crate::failure::Failure;
 
 /// So many points a law is drawn with for each core.
 const STEPS: u32 = 4;
 /// So many it is drawn with at most.
 const MOST_STEPS: u32 = 512;
 
-/// Writes the document in the format that the file's ending asks for.
-pub(super) fn write(path: &Path, document: &Document) -> Result<(), Failure> {
-    let text = Results(document).render(Format::of(path)?)?;
-    kilocore_report::write_whole(path, &text).map_err(|error| {
-        Failure::new(format!("cannot write {}: {error}; choose another place", path.display()))
-    })?;
-    eprintln!("kilocore: report written to {}", path.display());
-    Ok(())
-}
-
 /// What was measured, for files.
-struct Results<'a>(&'a Document);
+pub(crate) struct Results<'a>(pub(crate) &'a Document);
 
 impl Report for Results<'_> {
     fn html(&self) -> Result<String, ReportError> {

@@ -1,42 +1,20 @@
-//! `kilocore pages replay TRACE`.
+//! Replaying a trace of pages on this host, under each policy of the page pool.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Args;
 use kilocore_page_replay::{Distribution, Measured, Program, Replay};
 use kilocore_page_trace::Trace;
 use kilocore_published::pages::Policy;
 use kilocore_report::{Table, number};
 use serde::Serialize;
 
+use super::Arguments;
 use crate::failure::Failure;
-use crate::simulate::{self, chosen};
-use crate::{examples, output};
+use crate::{output, reports};
 
-/// Does again what a trace says, under each policy: here, or on a simulated machine.
-#[derive(Debug, Args)]
-#[command(after_help = examples::PAGES_REPLAY)]
-pub(crate) struct Arguments {
-    /// The trace, as `kilocore pages record` writes it
-    #[arg(value_name = "TRACE")]
-    trace: PathBuf,
-    /// Simulate it on this machine, by name or machine file, instead of measuring it here
-    #[arg(long, value_name = "MACHINE")]
-    machine: Option<String>,
-    /// Policies, separated by commas; all if not given
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    policy: Vec<Policy>,
-    #[command(flatten)]
-    program: simulate::pages::Program,
-    /// How often to measure each policy, in turn
-    #[arg(long, default_value_t = 5, value_name = "N", conflicts_with = "machine",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: u32,
-    /// Print one JSON document and nothing else on standard output
-    #[arg(long)]
-    json: bool,
-}
+/// How often each policy is measured if nothing is said.
+const ROUNDS: u32 = 5;
 
 /// What was measured of a policy.
 #[derive(Debug, Serialize)]
@@ -75,38 +53,36 @@ struct Document<'a> {
 const OTHER_PAGES: f64 = 1.0;
 const USED_BEFORE_RELEASE: f64 = 1.0;
 
-pub(crate) fn replay(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(machine) = &arguments.machine {
-        let Arguments { trace, policy, program, json, .. } = arguments;
-        return simulate::pages::replayed_on(trace, machine, policy, *program, *json);
+pub(super) fn replay(file: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if !arguments.reports.output.is_empty() {
+        return Err(Failure::new(
+            "--output: there is no report of a replay; leave it out, or take --json",
+        ));
     }
-    let trace = Trace::read(&arguments.trace)?;
+    let (pool, rounds) = (&arguments.pool, arguments.repeats.unwrap_or(ROUNDS));
+    let trace = Trace::read(file)?;
     let program = Program {
-        other_pages: arguments.program.other_pages.unwrap_or(OTHER_PAGES),
-        used_before_release: arguments.program.used_before_release.unwrap_or(USED_BEFORE_RELEASE),
+        other_pages: pool.other_pages.unwrap_or(OTHER_PAGES),
+        used_before_release: pool.used_before_release.unwrap_or(USED_BEFORE_RELEASE),
     };
     let replay = Replay::new(&trace, program)?;
-    let policies = chosen(&arguments.policy, &Policy::ALL);
-    let points = measure(&replay, &policies, arguments.rounds)?;
-    if arguments.json {
-        output::json(&Document {
-            provenance: "measured",
-            trace: arguments.trace.display().to_string(),
-            command: &trace.header.about.command,
-            processors: replay.processors(),
-            other_pages: program.other_pages,
-            used_before_release: program.used_before_release,
-            points,
-        })?;
-    } else {
-        let title = format!(
-            "{}: cycles to initialize a page, {} processors (measured here, {} rounds)",
-            arguments.trace.display(),
-            replay.processors(),
-            arguments.rounds
-        );
-        output::print(&table(title, &points).plain(output::width()));
-    }
+    let points = measure(&replay, &pool.policies(), rounds)?;
+    let title = format!(
+        "{}: cycles to initialize a page, {} processors (measured here, {rounds} rounds)",
+        file.display(),
+        replay.processors(),
+    );
+    let table = table(title, &points);
+    let document = Document {
+        provenance: "measured",
+        trace: file.display().to_string(),
+        command: &trace.header.about.command,
+        processors: replay.processors(),
+        other_pages: program.other_pages,
+        used_before_release: program.used_before_release,
+        points,
+    };
+    arguments.reports.print(document, || reports::in_words(&[table]))?;
     Ok(ExitCode::SUCCESS)
 }
 

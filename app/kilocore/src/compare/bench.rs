@@ -1,66 +1,53 @@
-//! `kilocore bench compare A B`: two runs held against each other.
+//! Comparing two saved runs of `kilocore bench`.
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::Path;
 
-use clap::Args;
 use kilocore_kernel_bench::{Comparison, Comparisons, Document, compare};
 use kilocore_report::{Table, number};
 
 use crate::failure::Failure;
 use crate::output;
 
-/// Which runs, and what counts.
-#[derive(Debug, Args)]
-pub(crate) struct CompareArguments {
-    /// The run to compare with, saved with --save
-    #[arg(value_name = "A.json")]
-    first: PathBuf,
-    /// The run that is judged
-    #[arg(value_name = "B.json")]
-    second: PathBuf,
-    /// The least change in percent that counts as one
-    #[arg(long, value_name = "PERCENT", default_value_t = LEAST_CHANGE, value_parser = percent)]
-    least: f64,
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
-}
-
 /// What two runs of the same on a quiet host differ by.
-pub(super) const LEAST_CHANGE: f64 = 3.0;
+pub(crate) const LEAST_CHANGE: f64 = 3.0;
 
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     let refuse = || format!("'{text}' is no such percentage; write 0 to 1000");
     let percent: f64 = text.parse().map_err(|_| refuse())?;
     (0.0..=1000.0).contains(&percent).then_some(percent).ok_or_else(refuse)
 }
 
-pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
-    let (first, second) = (read(&arguments.first)?, read(&arguments.second)?);
-    let found = compare(&first, &second, arguments.least / 100.0);
+/// Compares two saved runs, the second with the first.
+pub(super) fn compare_files(
+    first_path: &Path,
+    second_path: &Path,
+    least: f64,
+    json: bool,
+) -> Result<(), Failure> {
+    let (first, second) = (read(first_path)?, read(second_path)?);
+    let found = compare(&first, &second, least / 100.0);
     if found.comparisons.is_empty() {
         return Err(Failure::new(format!(
             "{} and {} have no benchmark on the same number of cores in common",
-            arguments.first.display(),
-            arguments.second.display()
+            first_path.display(),
+            second_path.display()
         )));
     }
-    if arguments.json {
+    if json {
         output::json(&found)?;
     } else {
         output::print(&in_words(&found));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The largest file that is read: many times what a long run of everything takes.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// A saved run.
-pub(super) fn read(path: &Path) -> Result<Document, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Document, Failure> {
     let text = text(path)
         .map_err(|error| Failure::new(format!("{error}; name a saved run")).about(path))?;
     Document::parse(&text).map_err(|error| Failure::from(error).about(path))
@@ -84,7 +71,7 @@ fn text(path: &Path) -> std::io::Result<String> {
 }
 
 /// A row for each comparison, and what else differs.
-pub(super) fn in_words(found: &Comparisons) -> String {
+pub(crate) fn in_words(found: &Comparisons) -> String {
     let row = |comparison: &Comparison| {
         let interval = comparison.ratio_interval;
         let figures = vec![

@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_locate::{Options, Run, Sidecar, Work};
-use kilocore_sampled_profile::{Format, Progress};
+use kilocore_sampled_profile::{Format, Progress, SampledProfile};
 
-use super::Reading;
+use super::sampled::Reading;
 use crate::failure::Failure;
 use crate::output;
 
 /// What the user says of a side's runs. It comes before what their sidecars say.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known {
-    pub(super) cores: Option<u32>,
-    pub(super) work: Option<Work>,
-    pub(super) seconds: Option<f64>,
-    pub(super) frequency: Option<f64>,
-    pub(super) clock_ghz: Option<f64>,
+pub(crate) struct GivenFacts {
+    pub(crate) cores: Option<u32>,
+    pub(crate) work: Option<Work>,
+    pub(crate) seconds: Option<f64>,
+    pub(crate) frequency: Option<f64>,
+    pub(crate) clock_ghz: Option<f64>,
 }
 
 /// A number above zero.
-pub(super) fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("give a number above zero".to_owned()),
@@ -30,12 +30,16 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// How to compare.
-pub(super) fn options(reading: &Reading) -> Options {
+pub(crate) fn options(reading: &Reading) -> Options {
     Options { run_noise: reading.run_noise.map(|percent| percent / 100.0) }
 }
 
 /// The runs of a side: of one profile, or of all in a folder.
-pub(super) fn runs(path: &Path, known: &Known, reading: &Reading) -> Result<Vec<Run>, Failure> {
+pub(crate) fn runs(
+    path: &Path,
+    known: &GivenFacts,
+    reading: &Reading,
+) -> Result<Vec<Run>, Failure> {
     let profiles = profiles(path)?;
     profiles.iter().map(|profile| run(profile, known, reading)).collect()
 }
@@ -63,22 +67,9 @@ fn profiles(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-fn run(path: &Path, known: &Known, reading: &Reading) -> Result<Run, Failure> {
+fn run(path: &Path, known: &GivenFacts, reading: &Reading) -> Result<Run, Failure> {
     let sidecar = Sidecar::of(path)?.unwrap_or_default();
-    let options = kilocore_sampled_profile::Options {
-        event: reading.event.clone(),
-        kallsyms: reading.kallsyms.clone(),
-        ..kilocore_sampled_profile::Options::default()
-    };
-    let bar = bar(path);
-    let mut show = |progress: Progress| {
-        if let Some(total) = progress.total {
-            bar.set_length(total);
-        }
-        bar.set_position(progress.read);
-    };
-    let profile = kilocore_sampled_profile::read(path, &options, &mut show)?;
-    bar.finish_and_clear();
+    let profile = profile(path, reading.event.clone(), reading.kallsyms.clone())?;
     // What was sampled of a whole program lasts about as long as it did; only those formats know.
     let by_samples = match profile.format {
         Format::PerfData | Format::PerfScript => profile.facts.span_ns,
@@ -99,6 +90,29 @@ fn run(path: &Path, known: &Known, reading: &Reading) -> Result<Run, Failure> {
         clock_ghz: known.clock_ghz,
         profile,
     })
+}
+
+/// Reads a profile, with a progress bar.
+pub(crate) fn profile(
+    path: &Path,
+    event: Option<String>,
+    kallsyms: Option<PathBuf>,
+) -> Result<SampledProfile, Failure> {
+    let options = kilocore_sampled_profile::Options {
+        event,
+        kallsyms,
+        ..kilocore_sampled_profile::Options::default()
+    };
+    let bar = bar(path);
+    let mut show = |progress: Progress| {
+        if let Some(total) = progress.total {
+            bar.set_length(total);
+        }
+        bar.set_position(progress.read);
+    };
+    let profile = kilocore_sampled_profile::read(path, &options, &mut show)?;
+    bar.finish_and_clear();
+    Ok(profile)
 }
 
 /// A bar of bytes on standard error, if that is a terminal.

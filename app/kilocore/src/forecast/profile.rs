@@ -1,93 +1,106 @@
-//! `kilocore predict PROFILE --machine M`.
+//! Forecasts of a lock profile: for `kilocore forecast` and `kilocore doctor`.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::Path;
+use std::str::FromStr;
 
 use clap::Args;
 use kilocore_lock_profile::Profile;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
-use kilocore_predict::{Forecast, Question, RunSize, forecast};
+use kilocore_names::UnknownName;
+use kilocore_predict::{Forecast, Question, RunSize, forecast, without_simulation};
 use kilocore_report::ForecastReport;
 use kilocore_sim::Sim;
 
+use super::usual_machine;
 use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::lock_name::{lock_named, rw_lock_for_programs_named};
-use crate::{examples, output, target};
-
-/// Forecasts a profiled program.
-#[derive(Debug, Args)]
-#[command(after_help = examples::PREDICT)]
-pub(crate) struct Arguments {
-    /// A profile that `kilocore measure` wrote
-    profile: PathBuf,
-    #[command(flatten)]
-    target: Target,
-    #[command(flatten)]
-    output: output::Options,
-}
+use crate::output;
+use crate::record::locks;
+use crate::reports::{self, Reports, Wanted};
 
 /// What to forecast.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// Name of a machine, or a machine file; see `kilocore machines`. The largest known one of the
-    /// kind of this host's processor if not given
+    /// The machine, by name or as a machine file; see `kilocore list machines` [default: the largest
+    /// known one of the kind of this host's processor]
     #[arg(long, value_name = "MACHINE")]
-    machine: Option<String>,
-    /// Numbers of cores, as in 1,6,12-48:12, each with as many threads; what suits the machine if
-    /// not given
+    pub(super) machine: Option<String>,
+    /// Numbers of cores, as in 1,6,12-48:12. A forecast runs as many threads on them [default: what
+    /// suits the machine]
     #[arg(long, value_name = "LIST")]
-    cores: Option<CoreList>,
-    /// Locks to compare, separated by commas; all if not given
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = lock_named)]
-    lock: Vec<LockId>,
-    /// Read-write locks to compare, separated by commas; all that can be put under a program if not
-    /// given. They are only compared if the program's own matter
+    pub(super) cores: Option<CoreList>,
+    /// Locks to compare, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(super) lock: Vec<TypedLock>,
+    /// Read-write locks to compare, separated by commas, where the program's own matter [default: all
+    /// that can be put under a program]
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rw_lock_for_programs_named)]
-    rwlock: Vec<RwLockId>,
+    pub(super) rwlock: Vec<RwLockId>,
     /// Show every lock in the table, not only the most telling ones
     #[arg(long)]
-    pub(crate) all: bool,
-    /// Seed of all chance in the simulations
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
+    pub(super) all: bool,
+    /// Seed of all chance [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub(super) seed: Option<u64>,
+}
+
+/// A lock and how the user calls it.
+#[derive(Debug, Clone)]
+pub(super) struct TypedLock {
+    pub(super) lock: LockId,
+    pub(super) typed: String,
+}
+
+impl FromStr for TypedLock {
+    type Err = UnknownName;
+
+    fn from_str(typed: &str) -> Result<Self, UnknownName> {
+        Ok(Self { lock: lock_named(typed)?, typed: typed.to_owned() })
+    }
 }
 
 /// Sections simulated for each point: for about 1 % of chance in its throughput.
 const SECTIONS: u64 = 8_000;
 
 /// The most cores that a forecast looks at unless it is told to look further.
-pub(crate) const USUAL_MOST_CORES: u32 = 128;
+pub(super) const USUAL_MOST_CORES: u32 = 128;
 
 impl Target {
     /// The machine asked for, if it has the cores asked for.
     pub(crate) fn machine(&self) -> Result<Description, Failure> {
-        let machine = match &self.machine {
-            Some(name) => kilocore_machine::find(name)?,
-            None => target::usual()?,
-        };
+        let machine = usual_machine::or_usual(self.machine.as_deref())?;
+        self.check_cores(&machine)?;
+        Ok(machine)
+    }
+
+    /// Refuses more cores than the machine has.
+    pub(super) fn check_cores(&self, machine: &Description) -> Result<(), Failure> {
         let has = machine.hardware_threads();
         match self.cores.as_ref().and_then(|cores| cores.0.last()) {
             Some(&wanted) if wanted > has => Err(Failure::new(format!(
                 "{} has {has} hardware threads; cannot forecast {wanted} (choose 1 to {has})",
                 machine.name
             ))),
-            _ => Ok(machine),
+            _ => Ok(()),
         }
     }
 
+    pub(super) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
     /// Forecasts a profile on the machine, showing progress.
-    pub(crate) fn forecast(
-        &self,
-        profile: &Profile,
-        machine: &Description,
-    ) -> Result<Forecast, Failure> {
+    fn forecast(&self, profile: &Profile, machine: &Description) -> Result<Forecast, Failure> {
         let per_node = machine.topology.cores_per_node();
         let most = machine.hardware_threads().min(USUAL_MOST_CORES);
         let cores = self.cores.clone().unwrap_or_else(|| CoreList::for_machine(most, per_node));
-        let locks = if self.lock.is_empty() { LockId::ALL.to_vec() } else { self.lock.clone() };
-        let size = RunSize { sections: SECTIONS, seed: self.seed, ..RunSize::default() };
+        let locks = match self.lock.is_empty() {
+            true => LockId::ALL.to_vec(),
+            false => self.lock.iter().map(|typed| typed.lock).collect(),
+        };
+        let size = RunSize { sections: SECTIONS, seed: self.seed(), ..RunSize::default() };
         let rw_locks = if self.rwlock.is_empty() {
             RwLockId::for_programs::<Sim>().collect()
         } else {
@@ -107,57 +120,56 @@ impl Target {
     }
 }
 
-pub(crate) fn predict(arguments: Arguments) -> Result<ExitCode, Failure> {
-    output::check(&arguments.output)?;
-    let machine = arguments.target.machine()?;
-    let profile = Profile::read(&arguments.profile)?;
-    let forecast = arguments.target.forecast(&profile, &machine);
-    let forecast = forecast.map_err(|failure| failure.about(&arguments.profile))?;
-    show(&arguments.output, &forecast, &profile, &machine, arguments.target.all)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Gives a forecast out: as a table or JSON, and as a report, if one is wanted.
-pub(crate) fn show(
-    options: &output::Options,
-    forecast: &Forecast,
+/// Forecasts a profile and gives the answer out: as a table or JSON, and as reports, if any are wanted. To
+/// have seen no lock or too little is an answer, too; it has no curves.
+pub(crate) fn forecast_and_show(
     profile: &Profile,
+    target: &Target,
     machine: &Description,
-    all: bool,
+    reports: &Reports,
+    files: &[Wanted<'_>],
 ) -> Result<(), Failure> {
-    let report = ForecastReport {
-        generated: output::generated(),
-        forecast,
-        machine: Some(machine),
-        profile: Some(profile),
+    let answer = match without_simulation(profile, machine, target.seed()) {
+        Some(answer) => {
+            files.iter().try_for_each(|(file, _)| write_without_curves(file, &answer, profile))?;
+            answer
+        }
+        None => {
+            let forecast = target.forecast(profile, machine)?;
+            let report = ForecastReport {
+                generated: output::generated(),
+                forecast: &forecast,
+                machine: Some(machine),
+                profile: Some(profile),
+            };
+            reports::write(files, &report)?;
+            forecast
+        }
     };
-    output::report(options, &report)?;
-    print(options, forecast, all)
+    reports.print(&answer, || {
+        kilocore_report::terminal::forecast_table(&answer, output::width(), target.all)
+    })?;
+    if !reports.json {
+        locks::print_times(profile);
+    }
+    Ok(())
 }
 
-/// Gives out a forecast that has no curves. The report then has the verdict, and where the threads'
-/// time went if that was seen; otherwise there is none.
-pub(crate) fn show_without_curves(
-    options: &output::Options,
+/// Writes the verdict of a forecast that has no curves, and where the threads' time went if that was seen;
+/// otherwise there is no report.
+fn write_without_curves(
+    file: &Path,
     forecast: &Forecast,
     profile: &Profile,
 ) -> Result<(), Failure> {
-    if let Some(path) = &options.output {
-        match kilocore_report::waits_page(profile, Some(&forecast.recommendation)) {
-            Ok(page) if output::is_page(path) => output::write(path, &page)?,
-            _ => eprintln!(
+    match kilocore_report::waits_page(profile, Some(&forecast.recommendation)) {
+        Ok(page) if output::is_page(file) => output::write(file, &page),
+        _ => {
+            eprintln!(
                 "kilocore: no report is written to {}: too little was seen for a forecast",
-                path.display()
-            ),
+                file.display()
+            );
+            Ok(())
         }
     }
-    print(options, forecast, false)
-}
-
-fn print(options: &output::Options, forecast: &Forecast, all: bool) -> Result<(), Failure> {
-    if options.json {
-        return output::json(forecast);
-    }
-    output::print(&kilocore_report::terminal::forecast_table(forecast, output::width(), all));
-    Ok(())
 }

@@ -2,16 +2,20 @@
 
 use kilocore_machine::{Description, MachineError};
 
-/// The largest known machine with processors by the maker of this host's, and says which.
+/// The machine of this name, or else the largest known machine with processors by the maker of this
+/// host's. Says which that is.
 ///
 /// # Errors
-/// If the built-in machine cannot be read, which its crate's tests forbid.
-pub(crate) fn usual() -> Result<Description, MachineError> {
+/// If the machine is unknown, or its file cannot be read.
+pub(super) fn or_usual(name: Option<&str>) -> Result<Description, MachineError> {
+    if let Some(name) = name {
+        return kilocore_machine::find(name);
+    }
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let machine = kilocore_machine::find(larger_relative(&text))?;
     eprintln!(
         "kilocore: forecasting for {}, the largest known machine with this host's kind of \
-         processor; --machine names another (kilocore machines lists them)",
+         processor; --machine names another (kilocore list machines)",
         machine.name
     );
     Ok(machine)

@@ -1,4 +1,4 @@
-//! `kilocore bench list`: what can be measured.
+//! `kilocore list benchmarks`.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,10 @@ use crate::output;
 /// Lists the benchmarks.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Print one JSON document
+    /// Show this one in full
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     json: bool,
 }
@@ -37,7 +40,16 @@ impl From<&Info> for Entry {
     }
 }
 
-pub(crate) fn list(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn benchmarks(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(name) = &arguments.name {
+        let entry = Entry::from(benchmarks::find(name)?.info());
+        if arguments.json {
+            output::json(&serde_json::json!({ "benchmarks": [entry] }))?;
+        } else {
+            output::print(&in_full(&entry));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let entries: Vec<Entry> = benchmarks::shown().map(|b| Entry::from(b.info())).collect();
     if arguments.json {
         output::json(&serde_json::json!({ "benchmarks": entries }))?;
@@ -55,4 +67,17 @@ pub(crate) fn list(arguments: &Arguments) -> Result<ExitCode, Failure> {
     output::print(&kilocore_report::terminal::words_table(headings, &rows, output::width()));
     output::print("* or the other kind: --as processes, --as threads\n");
     Ok(ExitCode::SUCCESS)
+}
+
+fn in_full(entry: &Entry) -> String {
+    let Entry { name, title, operation, source, default, kinds, only_because } = entry;
+    let tasks = match only_because {
+        Some(why) => format!("{default}: {why}"),
+        None if kinds.len() == 1 => default.to_string(),
+        None => format!("{default}, or the other kind by --as"),
+    };
+    format!(
+        "{name}: {title}\n  operation    {operation}\n  tasks        {tasks}\n  source       {source}\n  \
+         try it       kilocore bench {name}\n"
+    )
 }

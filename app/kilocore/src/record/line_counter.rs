@@ -1,4 +1,5 @@
-//! Tracing the locks of a program that has been measured: it is run once more, under QEMU.
+//! Counting which lines of data move with the locks of a program that has been recorded: it is run once
+//! more, under QEMU.
 //!
 //! Whether that is possible is found out before anything is run. What goes wrong later costs the trace
 //! only, and never the profile.
@@ -14,12 +15,12 @@ use crate::launch;
 
 /// A program, and the plugin that traces it.
 #[derive(Debug)]
-pub(crate) struct Tracer<'a> {
+pub(crate) struct LineCounter<'a> {
     command: &'a [OsString],
     plugin: PathBuf,
 }
 
-impl<'a> Tracer<'a> {
+impl<'a> LineCounter<'a> {
     /// Makes sure that the program can be traced.
     pub(crate) fn new(command: &'a [OsString]) -> Result<Self, Failure> {
         let plugin = launch::library("libkilocore_numa_qemu.so")?;
@@ -27,8 +28,8 @@ impl<'a> Tracer<'a> {
         Ok(Self { command, plugin })
     }
 
-    /// Traces it, if its first run ended well, and says what was not traced.
-    pub(crate) fn trace(self, measured: &mut Measured) {
+    /// Runs it, if its first run ended well, and says what was not traced.
+    pub(crate) fn count(self, measured: &mut Measured) {
         if !measured.status.success() || measured.interrupted || measured.time_was_up {
             say("the program is not run again under QEMU, as it did not end well by itself");
             return;

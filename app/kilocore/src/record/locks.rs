@@ -1,4 +1,4 @@
-//! `kilocore measure -- CMD…`.
+//! `kilocore record locks -- CMD…`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,76 +10,92 @@ use kilocore_lock_recorder::{Conduct, Measured, Options};
 use kilocore_process::Held;
 use kilocore_sched_daemon::Linux;
 
+use super::crash;
+use super::line_counter::LineCounter;
+use super::lost::Lost;
+use super::subject::{Choice, Subject};
+use super::window::Window;
 use crate::failure::Failure;
-use crate::lost::Lost;
-use crate::subject::{Choice, Subject};
-use crate::tracer::Tracer;
-use crate::when::When;
-use crate::{crash, examples, launch, output};
+use crate::{examples, launch, output};
 
-/// Profiles the locks of a program.
+/// The recording's name if none is given.
+const USUAL_NAME: &str = "kilocore.locks.json";
+
+/// Records the locks of a program.
 #[derive(Debug, Args)]
-#[command(after_help = examples::MEASURE)]
+#[command(after_help = examples::RECORD_LOCKS)]
 pub(crate) struct Arguments {
-    /// Write the profile here; or, of a program that is watched, a page of where its threads' time
-    /// went and who waited for whom, if this ends in .html
-    #[arg(long, short, value_name = "FILE", default_value = "kilocore-profile.json")]
-    output: PathBuf,
-    /// Print the profile on standard output instead; what the program prints there goes to
-    /// standard error
+    /// Write the recording here [default: kilocore.locks.json]. Of a program that is watched, a page of
+    /// where its threads' time went and who waited for whom, if this ends in .html
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print one JSON document and nothing else on standard output. It is the recording, which is only
+    /// written to a file if --output names one; what the program prints goes to standard error
     #[arg(long)]
     json: bool,
     /// Run the program a second time, confined to one core, to see how much of its data moves with
-    /// each lock; only for programs that may be run twice
+    /// each lock. Only for programs that may be run twice
     #[arg(long)]
     twice: bool,
     /// Run the program once more under QEMU, to count which lines of data move with each lock, and
-    /// to see locks that are no pthread locks; only for programs that may be run twice
+    /// to see locks that are no pthread locks. Only for programs that may be run twice
     #[arg(long, conflicts_with = "pid")]
-    trace: bool,
+    count_lines: bool,
     #[command(flatten)]
-    when: When,
+    window: Window,
     #[command(flatten)]
     subject: Subject,
 }
 
-pub(crate) fn measure(arguments: Arguments) -> Result<ExitCode, Failure> {
-    if !arguments.json {
-        output::check_folder(&arguments.output)?;
-        if output::is_page(&arguments.output) && !arguments.subject.is_watched()? {
+pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let file = match &arguments.output {
+        Some(file) => Some(file.as_path()),
+        None => (!arguments.json).then_some(Path::new(USUAL_NAME)),
+    };
+    if let Some(file) = file {
+        output::check_folder(file)?;
+        if output::is_page(file) && !arguments.subject.is_watched()? {
             return Err(Failure::new(
                 "a page says where the threads' time went, which is seen of programs that are \
-                 watched: add --how watch or --how both, or let the profile's name end in .json",
+                 watched: add --recorder watch or --recorder both, or let the recording's name end in \
+                 .json",
             ));
         }
     }
     let how = How {
         confined_run: arguments.twice,
-        trace: arguments.trace,
-        aside: arguments.json,
-        when: &arguments.when,
+        count_lines: arguments.count_lines,
+        output_to_stderr: arguments.json,
+        window: &arguments.window,
     };
     let (measured, held) = run(&arguments.subject, &how)?;
     let profile = &measured.profile;
+    if let Some(file) = file {
+        write(profile, file)?;
+    }
     if arguments.json {
         output::json(profile)?;
     } else {
-        write(profile, &arguments.output)?;
-        output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
-        print_times(profile);
+        print(profile);
     }
     drop(held);
     Ok(exit_code(&measured))
 }
 
+/// Prints what a profile says, in short.
+pub(crate) fn print(profile: &Profile) {
+    output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
+    print_times(profile);
+}
+
 /// Writes the profile, or a page of where the threads' time went if the file is to be a page.
-fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
+pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
     if output::is_page(path) {
         let page = kilocore_report::waits_page(profile, None)?;
         output::write(path, &page)?;
     } else {
         profile.write(path)?;
-        eprintln!("kilocore: profile written to {}", path.display());
+        eprintln!("kilocore: recording written to {}", path.display());
     }
     Ok(())
 }
@@ -109,29 +125,29 @@ pub(crate) struct How<'a> {
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
     /// Whether it is run once more, under QEMU.
-    pub(crate) trace: bool,
+    pub(crate) count_lines: bool,
     /// Whether what it prints goes to standard error.
-    pub(crate) aside: bool,
+    pub(crate) output_to_stderr: bool,
     /// What of its run counts.
-    pub(crate) when: &'a When,
+    pub(crate) window: &'a Window,
 }
 
 /// Measures a program and makes its profile. What asks this process to end does not do so until
 /// what is given with it is dropped.
 pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), Failure> {
     let choice = subject.choice()?;
-    let mut tracer = None;
+    let mut line_counter = None;
     subject.tell_what_is_done_instead();
     if let Choice::Preload(command) | Choice::Watch(command) | Choice::Both(command) = choice {
         launch::check(command)?;
-        tracer = how.trace.then(|| Tracer::new(command)).transpose()?;
+        line_counter = how.count_lines.then(|| LineCounter::new(command)).transpose()?;
     }
     let held = Held::begin();
     let mut measured = match choice {
         Choice::Preload(command) => recorded(command, how, false)?,
         Choice::Both(command) => recorded(command, how, true)?,
         Choice::Watch(command) => {
-            kilocore_lock_recorder::measure_watching(command, how.aside, &conduct(how))
+            kilocore_lock_recorder::measure_watching(command, how.output_to_stderr, &conduct(how))
                 .map_err(|error| launch::not_measured(command, error))?
         }
         Choice::Attach(pid, kin) => {
@@ -151,8 +167,8 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
     if let Some(error) = &measured.not_watched {
         eprintln!("kilocore: it was recorded, but not watched from outside: {error}");
     }
-    if let Some(tracer) = tracer {
-        tracer.trace(&mut measured);
+    if let Some(line_counter) = line_counter {
+        line_counter.count(&mut measured);
     }
     Lost::of(&measured).tell();
     // A program that runs on would lose the cores meanwhile.
@@ -166,7 +182,7 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
 /// Measures with the library under the program, and watches it as well if that is asked.
 fn recorded(command: &[OsString], how: &How<'_>, watch: bool) -> Result<Measured, Failure> {
     let library = launch::library("libkilocore_measure.so")?;
-    let (confined_run, output_to_stderr) = (how.confined_run, how.aside);
+    let (confined_run, output_to_stderr) = (how.confined_run, how.output_to_stderr);
     let options = Options { library, confined_run, output_to_stderr, watch };
     kilocore_lock_recorder::measure_as(command, &options, conduct(how))
         .map_err(|error| launch::not_measured(command, error))
@@ -174,8 +190,8 @@ fn recorded(command: &[OsString], how: &How<'_>, watch: bool) -> Result<Measured
 
 fn conduct(how: &How<'_>) -> Conduct<'static> {
     Conduct {
-        delay: how.when.delay(),
-        duration: how.when.duration(),
+        delay: how.window.delay,
+        duration: how.window.duration,
         by_signals: true,
         adopt_orphans: true,
         before_confined_run: Some(Box::new(|| {

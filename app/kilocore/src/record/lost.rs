@@ -89,11 +89,11 @@ fn message(one: &Unrecorded, shortage: Option<Shortage>) -> String {
         }
         (WhyUnrecorded::OtherLibrary, _) => {
             " is linked with another C library than glibc, whose dynamic linker does not load the \
-             recorder; link it with glibc, or watch it from outside (--how watch)"
+             recorder; link it with glibc, or watch it from outside (--recorder watch)"
         }
         (WhyUnrecorded::ThreadSanitizer, _) => {
             " was compiled with ThreadSanitizer, whose warnings the recorder would disturb; compile \
-             it without, or watch it from outside (--how watch)"
+             it without, or watch it from outside (--recorder watch)"
         }
         (WhyUnrecorded::OtherRoot, _) => {
             " sees another root of the file system (chroot, a container), where neither the \

@@ -1,4 +1,4 @@
-//! `kilocore pages record -- CMD…`.
+//! `kilocore record pages -- CMD…`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,20 +12,20 @@ use kilocore_process::{Held, shell_status};
 use kilocore_report::number;
 
 use crate::failure::Failure;
-use crate::{examples, launch, output, when};
+use crate::{examples, launch, output, time};
 
 /// Records the pages that a program is given and gives back.
 #[derive(Debug, Args)]
-#[command(after_help = examples::PAGES_RECORD)]
+#[command(after_help = examples::RECORD_PAGES)]
 pub(crate) struct Arguments {
-    /// Write the trace here
+    /// Write the recording here
     #[arg(long, short, value_name = "FILE", default_value = "kilocore.pages")]
     output: PathBuf,
     /// Leave out what the program does in its first seconds, as in 2.5 or 500ms
-    #[arg(long, value_name = "TIME", value_parser = when::time)]
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     delay: Option<Duration>,
-    /// Record for so long, as in 10, 90s or 5m, and then ask the program to end (SIGTERM)
-    #[arg(long, visible_alias = "seconds", value_name = "TIME", value_parser = when::time)]
+    /// Do so for so long, as in 10, 90s or 5m. Then the program is asked to end (SIGTERM)
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     duration: Option<Duration>,
     /// Record so many events, and then ask the program to end (SIGTERM)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -77,8 +77,8 @@ fn tell(recording: &Recording, arguments: &Arguments) {
     }
     let (about, contents) = (&recording.header.about, &recording.header.contents);
     eprintln!(
-        "kilocore: trace written to {}: {} events in {}, of {} processes with {} threads; \
-         `kilocore pages show` summarizes it",
+        "kilocore: recording written to {}: {} events in {}, of {} processes with {} threads; \
+         `kilocore show` summarizes it",
         arguments.output.display(),
         number::count(contents.events),
         number::nanoseconds(about.duration.0 as f64),

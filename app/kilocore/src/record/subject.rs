@@ -22,12 +22,13 @@ pub(crate) enum Recorder {
 /// The program.
 #[derive(Debug, Args)]
 pub(crate) struct Subject {
-    /// How to see its locks; without this, watch where a library under the program would not see
+    /// What records the locks. Without this, watch where a library under the program would not see
     /// them (Go, Java, static programs, those of musl or with ThreadSanitizer), and preload
     /// elsewhere
     #[arg(long, value_name = "RECORDER")]
-    how: Option<Recorder>,
-    /// Watch a process that runs already, until it ends, --duration is over or Ctrl-C
+    recorder: Option<Recorder>,
+    /// Take a process that runs already, in the place of a command. It is watched until it ends,
+    /// --duration is over or Ctrl-C
     #[arg(long, value_name = "PID", conflicts_with = "command")]
     pid: Option<u32>,
     /// With --pid: its descendants, too, and all processes of its service
@@ -70,10 +71,10 @@ impl Subject {
     /// What the options say.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
         if let Some(pid) = self.pid {
-            if matches!(self.how, Some(Recorder::Preload | Recorder::Both)) {
+            if matches!(self.recorder, Some(Recorder::Preload | Recorder::Both)) {
                 return Err(Failure::new(
-                    "nothing can be put under a process that runs already; leave out --how, or say \
-                     --how watch",
+                    "nothing can be put under a process that runs already; leave out --recorder, or say \
+                     --recorder watch",
                 ));
             }
             return Ok(Choice::Attach(pid, if self.tree { Kin::Tree } else { Kin::Alone }));
@@ -85,7 +86,7 @@ impl Subject {
             ));
         }
         let command = &self.command;
-        Ok(match self.how {
+        Ok(match self.recorder {
             Some(Recorder::Preload) => Choice::Preload(command),
             Some(Recorder::Watch) => Choice::Watch(command),
             Some(Recorder::Both) => Choice::Both(command),
@@ -99,7 +100,7 @@ impl Subject {
 
     /// Why the program is watched from outside although nobody has asked for that.
     fn instead(&self) -> Option<Unseen> {
-        let asked = self.how.is_some() || self.pid.is_some();
+        let asked = self.recorder.is_some() || self.pid.is_some();
         let unseen = (!asked).then(|| unseen_by_preload(&self.command)).flatten()?;
         can_watch().then_some(unseen)
     }

@@ -1,42 +1,42 @@
-//! `kilocore pages run -- CMD…`.
+//! `kilocore run --pages`: large memory from a page pool.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_process::Start;
 
 use crate::failure::Failure;
-use crate::{examples, launch};
+use crate::launch;
 
 const PAGE: u64 = 4 << 10;
 const LARGEST: u64 = 2 << 20;
 
-/// Runs a program with its large memory from a page pool.
+/// What of a program's memory comes from a page pool.
 #[derive(Debug, Args)]
-#[command(after_help = examples::PAGES_RUN)]
-pub(crate) struct Arguments {
-    /// Leave what is smaller alone. Blocks of malloc below 128K always are
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "4K")]
-    min: u64,
-    /// Leave what is larger alone; 2M is the most that the pool can serve
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "2M")]
-    max: u64,
-    /// The most that the pool may have in use at a time. It takes addresses, and memory only when it
-    /// is used
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "1G")]
-    total: u64,
-    /// When the program has ended, print on standard error what the pool did
+pub(super) struct Pages {
+    /// Serve the program's large memory from a page pool
     #[arg(long)]
-    statistics: bool,
-    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
+    pages: bool,
+    /// Leave what is smaller alone [default: 4K]. Blocks of malloc below 128K always are
+    #[arg(long, value_name = "BYTES", value_parser = bytes, requires = "pages")]
+    pages_min: Option<u64>,
+    /// Leave what is larger alone [default: 2M, which is the most that the pool can serve]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, requires = "pages")]
+    pages_max: Option<u64>,
+    /// The most that the pool may have in use at a time [default: 1G]. It takes addresses, and memory
+    /// only when it is used
+    #[arg(long, value_name = "BYTES", value_parser = bytes, requires = "pages")]
+    pages_total: Option<u64>,
+    /// When the program has ended, print on standard error what the pool did
+    #[arg(long, requires = "pages")]
+    pages_statistics: bool,
 }
+
+/// Names the file in which each process says what its pool did.
+pub(super) const STATISTICS: &str = "KILOCORE_PAGES_STATISTICS";
 
 /// Reads a number of bytes such as `4096`, `256K`, `2M` or `1G`.
 fn bytes(text: &str) -> Result<u64, String> {
@@ -53,34 +53,47 @@ fn bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "give a number of bytes, such as 256K, 2M or 1G".to_owned())
 }
 
-impl Arguments {
-    /// Refuses what the pool could not serve.
-    fn check(&self) -> Result<(), Failure> {
-        let complaint = if self.min == 0 || self.min > LARGEST {
-            "--min: give 1 to 2M bytes"
-        } else if self.max < PAGE || self.max > LARGEST {
-            "--max: give 4K to 2M bytes, as the pool has no larger ranges"
-        } else if self.min > self.max {
-            "--min is more than --max: make it smaller"
-        } else if self.total < LARGEST || self.total > 1 << 40 {
-            "--total: give 2M to 1024G bytes"
+impl Pages {
+    /// Whether there is to be a pool.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.pages
+    }
+
+    /// Whether the pool is to say what it did.
+    pub(super) fn tells(&self) -> bool {
+        self.pages_statistics
+    }
+
+    /// The least and the most bytes of what the pool serves, and of all of it.
+    fn sizes(&self) -> [u64; 3] {
+        let &Self { pages_min, pages_max, pages_total, .. } = self;
+        [pages_min.unwrap_or(PAGE), pages_max.unwrap_or(LARGEST), pages_total.unwrap_or(1 << 30)]
+    }
+
+    /// Refuses what the pool could not serve, and a kernel on which it cannot.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let [min, max, total] = self.sizes();
+        let complaint = if min == 0 || min > LARGEST {
+            "--pages-min: give 1 to 2M bytes"
+        } else if !(PAGE..=LARGEST).contains(&max) {
+            "--pages-max: give 4K to 2M bytes, as the pool has no larger ranges"
+        } else if min > max {
+            "--pages-min is more than --pages-max: make it smaller"
+        } else if !(LARGEST..=1 << 40).contains(&total) {
+            "--pages-total: give 2M to 1024G bytes"
         } else {
-            return Ok(());
+            // SAFETY: sysconf only reads.
+            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+            return check_page_size(u64::try_from(page).unwrap_or(PAGE));
         };
         Err(Failure::new(complaint))
     }
 
-    fn environment(&self, library: &Path) -> Vec<(OsString, OsString)> {
-        let size = |name: &str, bytes: u64| {
+    /// The variables that say so to the library.
+    pub(super) fn environment(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        ["MIN", "MAX", "TOTAL"].into_iter().zip(self.sizes()).map(|(name, bytes)| {
             (OsString::from(format!("KILOCORE_PAGES_{name}")), OsString::from(bytes.to_string()))
-        };
-        let mut environment = kilocore_process::preload_environment(library);
-        environment.extend([
-            size("MIN", self.min),
-            size("MAX", self.max),
-            size("TOTAL", self.total),
-        ]);
-        environment
+        })
     }
 }
 
@@ -97,28 +110,8 @@ fn check_page_size(bytes: u64) -> Result<(), Failure> {
     Err(Failure::new(complaint))
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    arguments.check()?;
-    // SAFETY: sysconf only reads.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    check_page_size(u64::try_from(page).unwrap_or(PAGE))?;
-    let mut command = launch::command(&arguments.command)?;
-    launch::check_memory_is_served(&arguments.command)?;
-    let library = launch::library("libkilocore_pages.so")?;
-    let environment = arguments.environment(&library);
-    if arguments.statistics {
-        return run_and_tell(&arguments.command, environment);
-    }
-    command.envs(environment).env_remove("KILOCORE_PAGES_STATISTICS");
-    kilocore_process::keep_ignored_signals(&mut command);
-    // The program takes this process's place, so that its standard streams, its signals and its
-    // exit status are its own.
-    let error = command.exec();
-    Err(launch::cannot_start(&arguments.command[0], &error))
-}
-
 /// Runs the program as a child, whose processes leave a line each in a file.
-fn run_and_tell(
+pub(super) fn run_and_tell(
     command: &[OsString],
     mut environment: Vec<(OsString, OsString)>,
 ) -> Result<ExitCode, Failure> {
@@ -126,7 +119,7 @@ fn run_and_tell(
     const MOST: u64 = 1 << 28;
     let mut file = tempfile::NamedTempFile::new()
         .map_err(|error| Failure::new(format!("cannot make a temporary file: {error}")))?;
-    environment.push(("KILOCORE_PAGES_STATISTICS".into(), file.path().into()));
+    environment.push((STATISTICS.into(), file.path().into()));
     let end = kilocore_process::run(Start { command, environment, ..Start::default() })
         .map_err(|error| launch::cannot_start(&command[0], &error.into()))?;
     // What is read is the file that was made, whatever has its name by now.

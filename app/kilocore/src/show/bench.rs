@@ -1,34 +1,17 @@
-//! `kilocore bench show FILE`: a saved run, again.
+//! A saved run of benchmarks, again.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::Path;
 
-use clap::Args;
-
-use super::{compare, overview, page};
+use crate::bench::{overview, page};
+use crate::compare::bench::read;
 use crate::failure::Failure;
 use crate::output;
+use crate::reports::{self, Reports};
 
-/// Which run.
-#[derive(Debug, Args)]
-pub(crate) struct ShowArguments {
-    /// A run saved with --save
-    #[arg(value_name = "FILE.json")]
-    file: PathBuf,
-    #[command(flatten)]
-    output: output::Options,
-}
-
-pub(crate) fn show(arguments: &ShowArguments) -> Result<ExitCode, Failure> {
-    output::check(&arguments.output)?;
-    let document = compare::read(&arguments.file)?;
-    if let Some(path) = &arguments.output.output {
-        page::write(path, &document)?;
-    }
-    if arguments.output.json {
-        output::json(&document)?;
-    } else {
-        output::print(&overview::in_words(&document, output::width()));
-    }
-    Ok(ExitCode::SUCCESS)
+/// Prints a run, and writes reports of it.
+pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
+    let files = reports.files()?;
+    let document = read(file)?;
+    reports::write(&files, &page::Results(&document))?;
+    reports.print(&document, || overview::in_words(&document, output::width()))
 }

@@ -1,11 +1,9 @@
-//! `kilocore pages show TRACE`.
+//! Summarizing a trace of pages.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::Path;
 
-use clap::Args;
 use kilocore_page_trace::{
     Header, Nanoseconds, ReadError, Reader, Reuse, Summary, Trace, Wrong, write_text,
 };
@@ -14,23 +12,7 @@ use kilocore_report::{Table, number};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{examples, output};
-
-/// Summarizes a trace of pages.
-#[derive(Debug, Args)]
-#[command(after_help = examples::PAGES_SHOW)]
-pub(crate) struct Arguments {
-    /// The trace, as `kilocore pages record` writes it or as --events prints it
-    #[arg(value_name = "TRACE")]
-    trace: PathBuf,
-    /// Print one JSON document and nothing else on standard output
-    #[arg(long)]
-    json: bool,
-    /// Print all of the trace as text: a line with what it says of itself, and then a line for each
-    /// event, each a JSON object
-    #[arg(long, conflicts_with = "json")]
-    events: bool,
-}
+use crate::reports::{self, Reports};
 
 /// A trace in figures.
 #[derive(Serialize)]
@@ -40,20 +22,19 @@ struct Document {
     summary: Summary,
 }
 
-pub(crate) fn show(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (trace, summary) = summed_up(&arguments.trace)?;
-    if arguments.events {
-        // It is whole: this is the second time that it is read.
-        print_events(&arguments.trace)?;
-    } else if arguments.json {
-        output::json(&Document { schema: "kilocore-pages-summary/1", trace, summary })?;
-    } else {
-        let width = output::width();
-        let tables = tables(&trace, &summary);
-        let tables: Vec<String> = tables.iter().map(|table| table.plain(width)).collect();
-        output::print(&tables.join("\n"));
-    }
-    Ok(ExitCode::SUCCESS)
+/// Prints what a trace has in it.
+pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
+    let (trace, summary) = summed_up(file)?;
+    let tables = tables(&trace, &summary);
+    let document = Document { schema: "kilocore-pages-summary/1", trace, summary };
+    reports.print(document, || reports::in_words(&tables))
+}
+
+/// Prints all of a trace as text: a line with what it says of itself, and then a line for each event.
+pub(super) fn show_events(file: &Path) -> Result<(), Failure> {
+    // It is read once before anything is printed: only a trace that is whole is.
+    summed_up(file)?;
+    print_events(file)
 }
 
 /// A trace that is read an event at a time if it is packed, because it may be large, and at once if

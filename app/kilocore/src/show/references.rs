@@ -1,26 +1,13 @@
-//! `kilocore numa show FILE`.
+//! Summarizing a trace of references.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::Path;
 
-use clap::Args;
 use kilocore_references::{About, Contents, Ending, Reader};
 use kilocore_report::{Table, number};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output;
-
-/// Summarizes a trace of references.
-#[derive(Debug, Args)]
-pub(crate) struct Arguments {
-    /// A trace that `kilocore numa run --record` has written
-    #[arg(value_name = "FILE")]
-    trace: PathBuf,
-    /// Print one JSON document and nothing else on standard output
-    #[arg(long)]
-    json: bool,
-}
+use crate::reports::{self, Reports};
 
 /// A trace in figures.
 #[derive(Debug, Serialize)]
@@ -30,19 +17,16 @@ struct Document<'a> {
     contents: &'a Contents,
 }
 
-pub(crate) fn show(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut reader = Reader::open(&arguments.trace)?;
+/// Prints what a trace has in it.
+pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
+    let mut reader = Reader::open(file)?;
     for event in reader.by_ref() {
         event?;
     }
     let about = reader.about();
     let contents = reader.contents().copied().unwrap_or_default();
-    if arguments.json {
-        output::json(&Document { provenance: "measured", trace: about, contents: &contents })?;
-    } else {
-        output::print(&table(about, &contents).plain(output::width()));
-    }
-    Ok(ExitCode::SUCCESS)
+    let document = Document { provenance: "measured", trace: about, contents: &contents };
+    reports.print(document, || reports::in_words(&[table(about, &contents)]))
 }
 
 fn table(about: &About, contents: &Contents) -> Table {

@@ -1,6 +1,6 @@
-//! What a daemon has done: for people on standard error, and as JSON in a file.
+//! What a daemon has done: for people on standard error, and as JSON.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use kilocore_sched_daemon::{CacheUse, Summary};
 use kilocore_sched_policy::{GroupState, GroupStatus, Progress};
@@ -9,19 +9,25 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output;
 
-pub(crate) fn write(done: &Summary, dry_run: bool, file: Option<&Path>) -> Result<(), Failure> {
+/// Says on standard error what was done; writes it into these files, and prints it as JSON if that is asked.
+pub(super) fn write(
+    done: &Summary,
+    dry_run: bool,
+    json: bool,
+    files: &[PathBuf],
+) -> Result<(), Failure> {
     print(done, dry_run);
-    if let Some(file) = file {
-        let text = serde_json::to_string_pretty(&document(done, dry_run))?;
-        output::write(file, &format!("{text}\n"))?;
+    let document = document(done, dry_run);
+    for file in files {
+        output::write(file, &kilocore_report::in_json(&document)?)?;
     }
-    Ok(())
+    if json { output::json(&document) } else { Ok(()) }
 }
 
 fn print(done: &Summary, dry_run: bool) {
     let given = if dry_run { "would have been given (dry run)" } else { "given" };
     eprintln!(
-        "kilocore: sched: {} windows, at most {} threads; {} orders {given}, {} threads restored at \
+        "kilocore: steer: {} windows, at most {} threads; {} orders {given}, {} threads restored at \
          the end",
         done.windows, done.most_threads, done.orders, done.restored
     );
@@ -31,7 +37,7 @@ fn print(done: &Summary, dry_run: bool) {
         });
         let over = if group.state == GroupState::Free { " and free again since" } else { "" };
         eprintln!(
-            "kilocore: sched: {} tasks confined to cores {} for {} windows{over}; best number of cores: \
+            "kilocore: steer: {} tasks confined to cores {} for {} windows{over}; best number of cores: \
              {found}{}; moved {} times",
             group.tasks.len(),
             group.cpus,
@@ -41,38 +47,38 @@ fn print(done: &Summary, dry_run: bool) {
         );
     }
     if let Some(caches) = done.caches {
-        eprintln!("kilocore: sched: {}", words(caches));
+        eprintln!("kilocore: steer: {}", words(caches));
     }
     let cgroups = done.cgroups.as_deref().map(|cgroups| format!(" ({cgroups})"));
     let would = if dry_run { "would have been" } else { "were" };
     eprintln!(
-        "kilocore: sched: orders {would} carried out by {}{}",
+        "kilocore: steer: orders {would} carried out by {}{}",
         done.control,
         cgroups.unwrap_or_default()
     );
     if done.refused > 0 {
-        eprintln!("kilocore: sched: {} threads left alone, as the system refused", done.refused);
+        eprintln!("kilocore: steer: {} threads left alone, as the system refused", done.refused);
     }
     for what in &done.limits {
-        eprintln!("kilocore: sched: {what}");
+        eprintln!("kilocore: steer: {what}");
     }
     for what in &done.unknown {
-        eprintln!("kilocore: sched: not known: {what}");
+        eprintln!("kilocore: steer: not known: {what}");
     }
     for what in &done.left {
         eprintln!(
-            "kilocore: sched: could not be put back: {what}; `kilocore sched --restore` tries again"
+            "kilocore: steer: could not be put back: {what}; `kilocore steer --restore` tries again"
         );
     }
     if done.stretched > 0 {
         eprintln!(
-            "kilocore: sched: {} windows stretched, as listing the threads took longer than a tenth",
+            "kilocore: steer: {} windows stretched, as listing the threads took longer than a tenth",
             done.stretched
         );
     }
-    eprintln!("kilocore: sched: watched: {}", done.sources.join("; "));
+    eprintln!("kilocore: steer: watched: {}", done.sources.join("; "));
     if !done.unseen.is_empty() {
-        eprintln!("kilocore: sched: not seen: {}", done.unseen.join("; "));
+        eprintln!("kilocore: steer: not seen: {}", done.unseen.join("; "));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `kilocore sched --watch`: a live view on the terminal.
+//! `kilocore steer --watch`: a live view on the terminal.
 //!
 //! A thread of its own draws. The daemon hands it a snapshot after each window and never waits for it:
 //! if the terminal is slow, snapshots are left out.

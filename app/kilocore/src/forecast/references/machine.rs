@@ -7,33 +7,30 @@ use kilocore_placement::PageSize;
 use kilocore_platform::Cycles;
 use kilocore_published::numa::Setting;
 
+use super::super::usual_machine;
 use crate::failure::Failure;
 
-/// The machine.
+/// What of the machine is used.
 #[derive(Debug, Args)]
-pub(super) struct Machine {
-    /// The machine, by name or as a machine file; see `kilocore machines`
-    #[arg(long, default_value = "xeon-8375c-2s", value_name = "MACHINE")]
-    machine: String,
-    /// Processors that the program's threads are dealt to; 32 if not given, or as many as the machine
-    /// has
+pub(crate) struct Nodes {
+    /// Processors that the program's threads are dealt to [default: 32, or as many as the machine has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    cpus: Option<u32>,
-    /// Memory nodes, to which the processors are dealt evenly; those of the machine if not given
+    pub(in super::super) cpus: Option<u32>,
+    /// Memory nodes, to which the processors are dealt evenly [default: those of the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    nodes: Option<u32>,
-    /// Cycles between two looks of Linux at where pages are used; a second if not given
+    pub(in super::super) nodes: Option<u32>,
+    /// Cycles between two looks of Linux at where pages are used [default: those of a second]
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
-    period: Option<u64>,
+    pub(in super::super) period: Option<u64>,
 }
 
 /// Processors, if nothing is said. Each page takes some memory for each of them.
 const CPUS: u32 = 32;
 
-impl Machine {
+impl Nodes {
     /// The machine as it is described, and with all that was chosen.
-    pub(super) fn setting(&self) -> Result<(Description, Setting), Failure> {
-        let machine = kilocore_machine::find(&self.machine)?;
+    pub(super) fn setting(&self, machine: Option<&str>) -> Result<(Description, Setting), Failure> {
+        let machine = usual_machine::or_usual(machine)?;
         let nodes = self.nodes.unwrap_or_else(|| machine.topology.nodes().min(64));
         if nodes == 1 {
             return Err(Failure::new(format!(

@@ -9,8 +9,8 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use crate::sched::summary::{judged, words};
 use crate::screen::shown;
+use crate::steer::summary::{judged, words};
 
 /// After fewer windows than this nobody knows what a thread waits for.
 const FEW_WINDOWS: u64 = 10;
@@ -70,7 +70,7 @@ impl Page {
 
     fn heading(&self) -> Line<'static> {
         let dry = if self.dry_run { " (dry run: nothing is ordered)" } else { "" };
-        text(&format!("kilocore sched: {} by policy {}{dry}", self.subject, self.policy))
+        text(&format!("kilocore steer: {} by policy {}{dry}", self.subject, self.policy))
             .style(Modifier::BOLD)
     }
 
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(
             drawn(&page, 100, 14),
             [
-                "kilocore sched: ./service by policy lock-aware",
+                "kilocore steer: ./service by policy lock-aware",
                 "20 threads; 40 windows; 160 orders given, by affinity",
                 "3072 KiB in last-level caches; 5 MiB transferred from and to memory",
                 "watched: times",

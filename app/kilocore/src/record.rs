@@ -1,0 +1,43 @@
+//! `kilocore record locks|samples|pages|references -- CMD…` and `kilocore record machine`.
+
+mod crash;
+mod line_counter;
+pub(crate) mod locks;
+mod lost;
+mod machine;
+mod pages;
+mod references;
+mod samples;
+pub(crate) mod subject;
+pub(crate) mod window;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+/// What is recorded.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    /// The locks of a program, and who waits for them
+    Locks(locks::Arguments),
+    /// Which functions of a program the processor's time goes to, by samples
+    Samples(samples::Arguments),
+    /// The pages of memory that a program is given and gives back
+    Pages(pages::Arguments),
+    /// What a program refers to in memory, by running it under QEMU
+    References(references::Arguments),
+    /// This host, measured, as a machine file
+    Machine(machine::Arguments),
+}
+
+pub(crate) fn record(what: &What) -> Result<ExitCode, Failure> {
+    match what {
+        What::Locks(arguments) => locks::record(arguments),
+        What::Samples(arguments) => samples::record(arguments),
+        What::Pages(arguments) => pages::record(arguments),
+        What::References(arguments) => references::record(arguments),
+        What::Machine(arguments) => machine::record(arguments),
+    }
+}
