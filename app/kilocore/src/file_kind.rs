@@ -211,7 +211,7 @@ mod tests {
             (b"# of last night\n\nCores;Lock;Throughput\n6;mcs;20\n", FileKind::Measurements),
             (b"[{\"lock\":\"mcs\",\"cores\":6,\"throughput\":20}]", FileKind::Measurements),
             (b"{\"a\":1,\"points\":[]}", FileKind::Measurements),
-            (b"# mine\nschema = 1\nname = \"mine\"\n", FileKind::Machine),
+            (b"# mine\nschema = 1\nclock_ghz.value = 2\n", FileKind::Machine),
             (b"KC-PAGES....", FileKind::PageTrace),
             (b"{\"about\":{\"command\":[]}}\n{\"at\":1}\n", FileKind::PageTrace),
             (b"KC-REFER....", FileKind::References),

@@ -18,6 +18,8 @@ mod list;
 mod locate;
 mod lock_name;
 mod numa;
+#[cfg(test)]
+mod options;
 mod output;
 mod page_pool;
 mod record;

@@ -16,8 +16,8 @@ pub(crate) struct Reports {
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write a report; its ending chooses the format: .html, .svg, .csv or .json. May be given for
-    /// several files
+    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv or
+    /// .json; may be given for several files
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 }

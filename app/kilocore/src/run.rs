@@ -18,7 +18,10 @@ use crate::{examples, launch};
 
 /// Runs a program with its locks replaced, or with a page pool, or with both.
 #[derive(Debug, Args)]
-#[command(after_help = examples::RUN)]
+#[command(
+    override_usage = "kilocore run [--lock NAME] [--rwlock NAME] [--pages] [OPTIONS] <COMMAND>...",
+    after_help = examples::RUN
+)]
 #[command(group = ArgGroup::new("what").args(["lock", "rwlock", "pages"]).required(true).multiple(true))]
 pub(crate) struct Arguments {
     /// Use this lock for the program's mutexes; see `kilocore list locks`. Without it, they stay as

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// Decide, but order nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do so for so long, as in 10, 90s or 5m. The program goes on after that
+    /// How long to do so, as in 10, 90s or 5m. The program goes on after that
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     duration: Option<Duration>,
     /// Take a process that runs already, in the place of a command. It may be several, with commas
@@ -75,7 +75,8 @@ pub(crate) struct Arguments {
     /// standard error
     #[arg(long)]
     json: bool,
-    /// Also write a report; its ending chooses the format: .json. May be given for several files
+    /// Also write a report, in the format that the file's ending asks for. It is .json; may be given for
+    /// several files
     #[arg(long, short, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Write a line for each change to this file

@@ -196,6 +196,30 @@ fn the_doctor_prints_one_document_and_its_advice_runs() {
     assert_eq!(answer(&under), answer(&expected), "under {lock}");
 }
 
+/// What the doctor says of a program that prints nothing, and what is forecast from the recording that it
+/// kept.
+fn doctor_and_forecast(name: &str, script: &str, options: &[&str]) -> [String; 2] {
+    let kept = folder(name).join("kept.json");
+    let kept = kept.to_str().expect("text");
+    let few = ["--cores", "1,6,48", "--lock", "futex,mcs"];
+    let options = || few.iter().chain(options).copied().chain(MACHINE);
+    let doctor =
+        ["doctor", "--keep", kept].into_iter().chain(options()).chain(["sh", "-c", script]);
+    let forecast = ["forecast", kept].into_iter().chain(options());
+    [succeed(kilocore(doctor)), succeed(kilocore(forecast))]
+}
+
+#[test]
+fn the_doctor_says_what_is_forecast_from_its_recording() {
+    let works = format!("{} > /dev/null", KCCACHETEST.join(" "));
+    for (name, script) in [("doctor-works", &*works), ("doctor-no-locks", "sleep 0.1")] {
+        for options in [&[][..], &["--json"], &["--all"]] {
+            let [said, forecast] = doctor_and_forecast(name, script, options);
+            assert!(said.len() > 100 && said == forecast, "{options:?}: {said}\nand\n{forecast}");
+        }
+    }
+}
+
 #[test]
 fn read_write_locks_are_replaced_by_name() {
     let mut plain = Command::new(KCCACHETEST[0]);

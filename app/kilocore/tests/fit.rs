@@ -1,4 +1,4 @@
-//! `kilocore fit`: what it refuses, what it leaves out, and whether it finds again what a known
+//! `kilocore forecast` of measured throughputs: what it refuses, what it leaves out, and whether it finds again what a known
 //! workload does.
 
 use crate::common;
@@ -234,7 +234,7 @@ fn a_known_workload_is_found_again() {
     assert!(within >= 12, "{within} of {held_back}: {truth:?} in {low:?} to {high:?}");
 }
 
-/// A profile of a real program, as `kilocore measure` wrote it.
+/// A profile of a real program, as `kilocore record locks` wrote it.
 const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles/kyotocabinet.json");
 
 #[test]

@@ -3,6 +3,7 @@
 mod bad_input;
 mod command_line;
 mod common;
+mod files;
 mod fit;
 mod house;
 mod install;

@@ -1,4 +1,4 @@
-//! `kilocore pages record` and `kilocore pages show`.
+//! `kilocore record pages` and `kilocore show` of a trace.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -92,7 +92,7 @@ fn what_cannot_be_recorded_is_refused_before_anything_runs() {
     refused(&["record", "pages"], &["<COMMAND>"]);
 }
 
-/// Runs `kilocore pages record` with this trace, as this user.
+/// Runs `kilocore record pages` with this trace, as this user.
 fn record(path: &Path, user: Option<u32>, words: &[&str]) -> Output {
     let mut command = match user {
         // Where the program itself is may be closed to others, so a copy is run.

@@ -1,4 +1,4 @@
-//! `kilocore predict` on programs with read-write locks: these are a second choice beside the mutex.
+//! `kilocore forecast` on programs with read-write locks: these are a second choice beside the mutex.
 
 use std::process::Command;
 

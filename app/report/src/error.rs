@@ -40,8 +40,8 @@ pub enum ReportError {
     NoCurves,
     /// The profile does not say where the threads' time went.
     #[error(
-        "the profile does not say where the threads' time went: measure the program with `--how \
-         watch`"
+        "the profile does not say where the threads' time went: record the program with \
+         `--recorder watch`"
     )]
     NoTimes,
     /// A template could not be filled in.

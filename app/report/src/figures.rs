@@ -49,7 +49,7 @@ fn row(name: &'static str, figure: &Figure, unit: &str) -> Row {
 
 /// The mark of a figure that was taken from somewhere.
 fn sourced(source: &str) -> Mark {
-    // What `kilocore machines measure` writes begins so.
+    // What `kilocore record machine` writes begins so.
     let measured = source.to_lowercase().starts_with("measured");
     Mark::new(if measured { Provenance::Measured } else { Provenance::Published }, source)
 }

@@ -22,7 +22,7 @@
 //! [{"lock":"mcs","cores":6,"throughput":20},{"lock":"ticket","cores":6,"throughput":10}]
 //! ```
 //!
-//! `kilocore fit --json` prints an object of the second kind. From such an object the `given`
+//! `kilocore forecast --json` prints an object of the second kind. From such an object the `given`
 //! throughputs are read, not the forecast ones.
 //!
 //! # How rows become points

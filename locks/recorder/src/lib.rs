@@ -2,7 +2,7 @@
 //! of what it left behind.
 //!
 //! The program keeps its standard input, output and error, its signals and its exit status. The
-//! commands `kilocore measure` and `kilocore doctor` call [`measure`].
+//! commands `kilocore record locks` and `kilocore doctor` call [`measure`].
 
 mod beside;
 mod clock;

@@ -56,7 +56,7 @@ pub enum What {
     #[error("{0}; give a trace that exists and may be read")]
     Unreadable(io::Error),
     /// It is something else.
-    #[error("this is no trace of pages; `kilocore pages record` makes one")]
+    #[error("this is no trace of pages; `kilocore record pages` makes one")]
     NoTrace,
     /// It comes from a newer Kilocore.
     #[error(

@@ -68,8 +68,8 @@ pub(crate) struct Shown {
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write a report; its ending chooses the format: .html, .svg, .csv, .json or .folded. May be
-    /// given for several files
+    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv, .json
+    /// or .folded; may be given for several files
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }

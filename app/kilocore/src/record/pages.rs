@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// Leave out what the program does in its first seconds, as in 2.5 or 500ms
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     delay: Option<Duration>,
-    /// Do so for so long, as in 10, 90s or 5m. Then the program is asked to end (SIGTERM)
+    /// How long to do so, as in 10, 90s or 5m. Then the program is asked to end (SIGTERM)
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     duration: Option<Duration>,
     /// Record so many events, and then ask the program to end (SIGTERM)

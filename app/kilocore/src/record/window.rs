@@ -13,7 +13,7 @@ pub(crate) struct Window {
     /// begins the recording anew at any time, and SIGUSR2 ends it
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) delay: Option<Duration>,
-    /// Do so for so long, as in 10, 90s or 5m. Then a program that kilocore has started is asked to end
+    /// How long to do so, as in 10, 90s or 5m. Then a program that kilocore has started is asked to end
     /// (SIGTERM)
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) duration: Option<Duration>,

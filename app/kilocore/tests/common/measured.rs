@@ -92,7 +92,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What `kilocore measure` did.
+/// What `kilocore record locks` did.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) status: Option<i32>,

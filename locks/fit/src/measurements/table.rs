@@ -80,7 +80,7 @@ fn delimiter(text: &str) -> u8 {
     *b"\t;,".iter().max_by_key(|&&separator| count(separator)).expect("there are three")
 }
 
-/// Names that the column of throughputs may have. In the output of `kilocore fit`, where it stands
+/// Names that the column of throughputs may have. In the output of `kilocore forecast`, where it stands
 /// beside the forecast, it is called `given`.
 const THROUGHPUT: [&str; 2] = ["throughput", "throughput_per_s"];
 
