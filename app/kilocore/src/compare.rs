@@ -32,12 +32,12 @@ pub(crate) struct Arguments {
     /// The same on many cores, or later
     #[arg(value_name = "B")]
     second: PathBuf,
+    #[command(flatten)]
+    shown: Shown,
     #[command(flatten, next_help_heading = "Sampled profiles")]
     facts: Facts,
     #[command(flatten)]
     reading: Reading,
-    #[command(flatten, next_help_heading = "Options")]
-    shown: Shown,
     /// The least change that counts as one [default: 3]
     #[arg(long, value_name = "PERCENT", value_parser = bench::percent, help_heading = "Saved runs of benchmarks")]
     least: Option<f64>,

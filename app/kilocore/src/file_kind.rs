@@ -84,8 +84,14 @@ impl FileKind {
             } else {
                 match by_fields(&head) {
                     Ok(kind) => return Ok(kind),
-                    Err(Some(name)) => what = format!("this is '{name}', which is none of ours"),
-                    Err(None) => {}
+                    Err(Unknown::Called(name)) => {
+                        what = format!("this is '{name}', which is none of ours");
+                    }
+                    Err(Unknown::CutShort) => {
+                        what =
+                            "the document ends in the middle, as one that was cut short".to_owned();
+                    }
+                    Err(Unknown::Foreign) => {}
                 }
             }
         } else if head.trim_ascii().is_empty() {
@@ -138,23 +144,36 @@ struct Fields {
     about: Option<IgnoredAny>,
 }
 
-/// What has these fields; or what it says that it is.
-fn by_fields(document: &[u8]) -> Result<FileKind, Option<String>> {
+/// What is known of a document that is none of ours.
+#[derive(Debug)]
+enum Unknown {
+    /// It says that it is this.
+    Called(String),
+    /// It ends in the middle.
+    CutShort,
+    /// Nothing.
+    Foreign,
+}
+
+/// What has these fields.
+fn by_fields(document: &[u8]) -> Result<FileKind, Unknown> {
     let document = document.strip_prefix(b"\xef\xbb\xbf").unwrap_or(document);
     if document.trim_ascii_start().starts_with(b"[") {
         return Ok(FileKind::Measurements);
     }
     // A trace of pages as text has such an object in each line.
     let mut objects = serde_json::Deserializer::from_slice(document).into_iter();
-    let Some(Ok(Fields { format, schema, points, about })) = objects.next() else {
-        return Err(None);
+    let Fields { format, schema, points, about } = match objects.next() {
+        Some(Ok(fields)) => fields,
+        Some(Err(error)) if error.is_eof() => return Err(Unknown::CutShort),
+        _ => return Err(Unknown::Foreign),
     };
     match (format.as_deref(), schema.as_deref()) {
         (Some(kilocore_lock_profile::FORMAT), _) => Ok(FileKind::LockProfile),
         (_, Some(kilocore_kernel_bench::document::SCHEMA)) => Ok(FileKind::BenchRun),
         _ if points.is_some() => Ok(FileKind::Measurements),
         _ if about.is_some() => Ok(FileKind::PageTrace),
-        _ => Err(format.or(schema)),
+        _ => Err(format.or(schema).map_or(Unknown::Foreign, Unknown::Called)),
     }
 }
 

@@ -14,13 +14,13 @@ use crate::failure::Failure;
 /// What is listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
-    /// The locks, with what each is best and worst at
+    /// List the locks, with what each is best and worst at
     Locks(locks::Arguments),
-    /// The machines that forecasts can be for
+    /// List the machines that forecasts can be for
     Machines(machines::Arguments),
-    /// What `kilocore bench` can measure
+    /// List what `kilocore bench` can measure
     Benchmarks(benchmarks::Arguments),
-    /// By which policies `kilocore steer` can decide
+    /// List the policies by which `kilocore steer` can decide
     Policies(policies::Arguments),
 }
 

@@ -197,7 +197,8 @@ fn one_run(
         );
         return Ok(Some(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))));
     }
-    sampling::write_facts(&profile, &recording, counter, &command)?;
+    let work = counter.finish(recording.status)?;
+    sampling::write_facts(&profile, &recording, Some(&work), &command)?;
     Ok(None)
 }
 

@@ -20,15 +20,15 @@ use crate::failure::Failure;
 /// What is recorded.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
-    /// The locks of a program, and who waits for them
+    /// Record the locks of a program, and who waits for them
     Locks(locks::Arguments),
-    /// Which functions of a program the processor's time goes to, by samples
+    /// Record which functions of a program the processor's time goes to, by samples
     Samples(samples::Arguments),
-    /// The pages of memory that a program is given and gives back
+    /// Record the pages of memory that a program is given and gives back
     Pages(pages::Arguments),
-    /// What a program refers to in memory, by running it under QEMU
+    /// Record what a program refers to in memory, by running it under QEMU
     References(references::Arguments),
-    /// This host, measured, as a machine file
+    /// Measure this host and describe it as a machine file
     Machine(machine::Arguments),
 }
 

@@ -19,7 +19,7 @@ use crate::{examples, launch};
 /// Runs a program with its locks replaced, or with a page pool, or with both.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "kilocore run [--lock NAME] [--rwlock NAME] [--pages] [OPTIONS] <COMMAND>...",
+    override_usage = "kilocore run [--lock NAME] [--rwlock NAME] [--pages] <COMMAND>...",
     after_help = examples::RUN
 )]
 #[command(group = ArgGroup::new("what").args(["lock", "rwlock", "pages"]).required(true).multiple(true))]

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use kilocore_locate::Sidecar;
 use kilocore_sampler::{
     Backend, CallGraph, Counter, CpuId, Hertz, Observer, Options, Output, Recording, Rule, Taker,
-    allowed_cores,
+    Work, allowed_cores,
 };
 
 use crate::failure::Failure;
@@ -135,15 +135,14 @@ pub(crate) fn check_cores(counts: &[u32]) -> Result<u32, Failure> {
     }
 }
 
-/// Writes what is known of a run beside its profile.
+/// Writes what is known of a run beside its profile; of its work only if that is known.
 pub(crate) fn write_facts(
     profile: &Path,
     recording: &Recording,
-    counter: Counter,
+    work: Option<&Work>,
     command: &[OsString],
 ) -> Result<(), Failure> {
-    let work = counter.finish(recording.status)?;
-    let sidecar = sidecar(recording, &work, command)?;
+    let sidecar = sidecar(recording, work, command)?;
     let text = serde_json::to_string_pretty(&sidecar)? + "\n";
     let path = Sidecar::path_of(profile);
     kilocore_report::write_whole(&path, &text)
@@ -153,14 +152,14 @@ pub(crate) fn write_facts(
 /// What goes beside a profile.
 fn sidecar(
     recording: &Recording,
-    work: &kilocore_sampler::Work,
+    work: Option<&Work>,
     command: &[OsString],
 ) -> Result<Sidecar, Failure> {
     let processor = recording.cpu_time.user.0.saturating_add(recording.cpu_time.system.0);
     Ok(Sidecar {
         cores: Some(recording.cores),
-        work: Some(in_millionths(&work.count.to_string()).parse()?),
-        unit: Some(work.unit.clone()),
+        work: work.map(|work| in_millionths(&work.count.to_string()).parse()).transpose()?,
+        unit: work.map(|work| work.unit.clone()),
         elapsed_ns: Some(recording.elapsed.0),
         processor_ns: Some(processor),
         frequency_hz: Some(f64::from(recording.frequency.0)),

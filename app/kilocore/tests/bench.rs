@@ -320,7 +320,7 @@ fn damaged_files_are_refused_with_the_place() {
     let saved = saved.to_str().unwrap();
     let whole = document(&short(&["getppid", "--cores", "1", "--output", saved])).to_string();
     let cases = [
-        ("truncated", whole[..whole.len() / 2].to_owned(), "not a document"),
+        ("truncated", whole[..whole.len() / 2].to_owned(), "ends in the middle"),
         ("other", r#"{"schema":"x","version":1}"#.to_owned(), "'x'"),
         ("later", whole.replace("\"version\":1", "\"version\":99"), "99"),
         ("no-cores", whole.replace("\"cores\":1", "\"cores\":0"), "no such number of cores"),

@@ -55,6 +55,8 @@ pub(crate) struct MeasureArguments {
     /// cores than on few, from samples
     #[arg(long, conflicts_with = "baseline")]
     pub(super) locate: bool,
+    #[command(flatten)]
+    pub(super) reports: Reports,
     /// Replay this trace of pages under each policy of the page pool, in the place of benchmarks
     #[arg(long, value_name = "FILE", help_heading = "Page pools", conflicts_with_all = [
         "names", "quick", "cores", "kind", "pin", "seconds", "seed", "scratch", "file_bytes", "baseline", "locate"
@@ -62,8 +64,6 @@ pub(crate) struct MeasureArguments {
     pub(super) replay: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Page pools")]
     pub(super) pool: PagePool,
-    #[command(flatten, next_help_heading = "Options")]
-    pub(super) reports: Reports,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

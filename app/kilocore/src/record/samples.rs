@@ -52,7 +52,13 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
         output: Output::Inherited,
     };
     let (recording, counter) = arguments.sampling.run(&arguments.command, &run)?;
-    sampling::write_facts(&arguments.output, &recording, counter, &arguments.command)?;
+    // A profile is of use without the work, too; who compares it can still say how much that was.
+    let work = counter.finish(recording.status);
+    if let Err(error) = &work {
+        eprintln!("kilocore: how much work was done is not known: {error}");
+    }
+    let work = work.as_ref().ok();
+    sampling::write_facts(&arguments.output, &recording, work, &arguments.command)?;
     eprintln!(
         "kilocore: recording written to {}: {} samples in {} on {}; `kilocore show` summarizes it, and \
          `kilocore compare` holds it against another",
