@@ -157,7 +157,7 @@ verdicts: all
 	@tools/install-packages $$(tools/verdicts --packages)
 	tools/verdicts --page docs/evidence/verdicts.md
 
-## same-output: sixty real programs alone and under run, measure and pages run: the same output, errors
+## same-output: sixty real programs alone and under run, record locks and run --pages: the same output, errors
 ## and exit status; takes a quarter of an hour
 same-output: all
 	@tools/install-packages $$(tools/same-output --packages)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs programs with and without `kilocore sched`, in turn, and writes a table of the medians.
-# Usage: measure.sh KILOCORE ROUNDS SECONDS > docs/evidence/sched-real.md
+# Runs programs with and without `kilocore steer`, in turn, and writes a table of the medians.
+# Usage: measure.sh KILOCORE ROUNDS SECONDS > docs/sched-real.md
 set -eu
 kilocore=$1 rounds=$2 seconds=$3
 here=$(dirname "$0")
@@ -13,9 +13,9 @@ run() {
     way=$1; shift
     case $way in
         alone) "$folder/contended" "$@" ;;
-        fair) "$kilocore" sched --policy fair -- "$folder/contended" "$@" 2>/dev/null ;;
-        aware) "$kilocore" sched -- "$folder/contended" "$@" 2>/dev/null ;;
-        counted) "$kilocore" sched --metrics preload -- "$folder/contended" "$@" 2>/dev/null ;;
+        fair) "$kilocore" steer --policy fair -- "$folder/contended" "$@" 2>/dev/null ;;
+        aware) "$kilocore" steer -- "$folder/contended" "$@" 2>/dev/null ;;
+        counted) "$kilocore" steer --metrics preload -- "$folder/contended" "$@" 2>/dev/null ;;
         one) taskset -c 0 "$folder/contended" "$@" ;;
     esac
 }
@@ -45,7 +45,7 @@ compare() { # name, arguments of the program
 }
 
 cat <<END
-# \`kilocore sched\` for real
+# \`kilocore steer\` for real
 
 Measured on this host with $(nproc) cores and a load of $(cut -d' ' -f1 /proc/loadavg) before the first run; \`make sched\`
 writes this page. Each of $rounds rounds runs each command for $seconds seconds in turn, every second round in the

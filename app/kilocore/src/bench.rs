@@ -1,39 +1,19 @@
-//! `kilocore bench`: which system interfaces of this kernel scale.
+//! `kilocore bench`: which system interfaces of this kernel scale, or how a page pool does here.
 
-mod compare;
-mod list;
 mod locate;
 mod measure;
 mod measure_arguments;
-mod overview;
-mod page;
-mod show;
+pub(crate) mod overview;
+pub(crate) mod page;
+mod replay;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Args;
+
+pub(crate) use self::measure_arguments::MeasureArguments as Arguments;
 use kilocore_command_line::Failure;
-
-/// Measures system interfaces over core counts.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    action: Option<Action>,
-    #[command(flatten)]
-    measure: measure_arguments::MeasureArguments,
-}
-
-#[derive(Debug, Subcommand)]
-enum Action {
-    /// List the benchmarks
-    List(list::Arguments),
-    /// Show a saved run again, or write a report of it
-    Show(show::ShowArguments),
-    /// Hold a saved run against another
-    Compare(compare::CompareArguments),
-}
 
 /// A process that a measurement makes of this program.
 #[derive(Debug, Args)]
@@ -45,12 +25,10 @@ pub(crate) struct HelperArguments {
 /// The word that makes one.
 pub(crate) const HELPER: &str = "bench-helper";
 
-pub(crate) fn bench(arguments: Arguments) -> Result<ExitCode, Failure> {
-    match arguments.action {
-        Some(Action::List(arguments)) => list::list(&arguments),
-        Some(Action::Compare(arguments)) => compare::run(&arguments),
-        Some(Action::Show(arguments)) => show::show(&arguments),
-        None => measure::measure(&arguments.measure),
+pub(crate) fn bench(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.replay {
+        Some(trace) => replay::replay(trace, arguments),
+        None => measure::measure(arguments),
     }
 }
 

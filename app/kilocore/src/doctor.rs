@@ -1,56 +1,58 @@
-//! `kilocore doctor --machine M -- CMD…`: measure, forecast, recommend, report.
+//! `kilocore doctor -- CMD…`: `record locks` and then `forecast` of that recording.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_command_line::{Failure, output};
-use kilocore_predict::without_simulation;
 
-use crate::subject::Subject;
-use crate::when::When;
-use crate::{examples, measure, predict};
+use crate::examples;
+use crate::forecast::profile::{Target, forecast_and_show};
+use crate::record::locks::{self, How};
+use crate::record::subject::Subject;
+use crate::record::window::Window;
+use crate::reports::Reports;
+use kilocore_command_line::Failure;
+use kilocore_command_line::output;
 
 /// The whole way from a program to advice.
 #[derive(Debug, Args)]
 #[command(after_help = examples::DOCTOR)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    target: predict::Target,
+    target: Target,
     #[command(flatten)]
-    output: output::Options,
+    reports: Reports,
+    /// Keep the recording in this file, for `kilocore show`, `kilocore forecast` and `kilocore compare`
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
     /// Run the program once only: for one whose second run would do harm. How much data moves
     /// with each lock is then assumed
     #[arg(long)]
     once: bool,
     #[command(flatten)]
-    when: When,
+    window: Window,
     #[command(flatten)]
     subject: Subject,
 }
 
-pub(crate) fn doctor(arguments: Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // What can fail early fails before the program is run.
     let machine = arguments.target.machine()?;
-    arguments.output.check()?;
-    let how = measure::How {
+    let files = arguments.reports.files()?;
+    arguments.keep.as_deref().map_or(Ok(()), output::check_folder)?;
+    let how = How {
         confined_run: !arguments.once,
-        trace: false,
-        aside: arguments.output.json,
-        when: &arguments.when,
+        count_lines: false,
+        output_to_stderr: arguments.reports.json,
+        window: &arguments.window,
     };
-    let (measured, held) = measure::run(&arguments.subject, &how)?;
+    let (measured, held) = locks::run(&arguments.subject, &how)?;
     drop(held);
-    let profile = &measured.profile;
+    if let Some(file) = &arguments.keep {
+        locks::write(&measured.profile, file)?;
+    }
+    let (target, reports) = (&arguments.target, &arguments.reports);
+    forecast_and_show(&measured.profile, target, &machine, reports, &files)?;
     // To have seen too little is an answer: the program's end is ours all the same.
-    if let Some(answer) = without_simulation(profile, &machine, arguments.target.seed) {
-        predict::show_without_curves(&arguments.output, &answer, profile)?;
-    } else {
-        let forecast = arguments.target.forecast(profile, &machine)?;
-        let all = arguments.target.all;
-        predict::show(&arguments.output, &forecast, profile, &machine, all)?;
-    }
-    if !arguments.output.json {
-        measure::print_times(profile);
-    }
-    Ok(measure::exit_code(&measured))
+    Ok(locks::exit_code(&measured))
 }

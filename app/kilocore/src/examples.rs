@@ -2,77 +2,91 @@
 
 pub(crate) const ALL: &str = "\
 Examples:
-  kilocore doctor ./service --threads 8       what limits it, on a larger machine, and what helps
-  kilocore run --lock mcs-park ./service      the program under another lock
-  kilocore measure --duration 30 ./service    a profile of half a minute
-  kilocore predict kilocore-profile.json --machine epyc-9554-2s --output report.html";
+  kilocore doctor ./service --threads 8     what limits it, and what helps
+  kilocore run --lock mcs-park ./service    the program under another lock
+  kilocore record locks --duration 30 ./service
+  kilocore forecast kilocore.locks.json --machine epyc-9554-2s";
 
 pub(crate) const DOCTOR: &str = "\
 Examples:
   kilocore doctor ./service --threads 8
-  kilocore doctor --machine epyc-9554-2s --output report.html -- ./service --threads 8
-  kilocore doctor --once --delay 5 --duration 30 -- ./service     a service that runs on
-  kilocore doctor --pid $(pidof -s service) --duration 10         one that runs already";
+  kilocore doctor --machine epyc-9554-2s --output report.html -- ./service
+  kilocore doctor --once --delay 5 --duration 30 -- ./service
+  kilocore doctor --pid $(pidof -s service) --duration 10";
 
-pub(crate) const MEASURE: &str = "\
+pub(crate) const RECORD_LOCKS: &str = "\
 Examples:
-  kilocore measure --twice --output work.json -- ./batch input
-  kilocore measure --twice --trace -- ./batch input               and lines that move, counted
-  kilocore measure --delay 5 --duration 30 -- ./service           30 s of it, without its start
-  kilocore measure --how watch ./goservice                        locks that are no pthread locks
-  timeout 60 kilocore measure ./service                           the profile is written all the same
+  kilocore record locks --twice --output work.json -- ./batch input
+  kilocore record locks --twice --count-lines -- ./batch input
+  kilocore record locks --delay 5 --duration 30 -- ./service
+  kilocore record locks --recorder watch ./goservice
+  timeout 60 kilocore record locks ./service    it is written all the same
   kill -USR1 $(pidof kilocore); sleep 10; kill -USR2 $(pidof kilocore)
-                                                                  these 10 s of a program under measure";
+                                                these 10 s of a program";
 
-pub(crate) const PREDICT: &str = "\
+pub(crate) const RECORD_SAMPLES: &str = "\
 Examples:
-  kilocore predict work.json --machine epyc-9554-2s
-  kilocore predict work.json --cores 1,8-128:8 --lock futex,mcs,cna --output work.html";
+  kilocore record samples ./service --threads 8
+  kilocore record samples --cores 1 --output one.samples -- ./batch input
+  kilocore compare one.samples all.samples";
+
+pub(crate) const RECORD_PAGES: &str = "\
+Examples:
+  sudo kilocore record pages -- gcc -O2 -c big.c
+  sudo kilocore record pages --delay 5 --duration 10 -- ./browser page.html
+  sudo kilocore record pages --limit-events 200000 -- java Service.java";
+
+pub(crate) const RECORD_REFERENCES: &str = "\
+Examples:
+  kilocore record references -- xz -T4 -k big.tar
+  kilocore record references --output sort.refs -- sort --parallel=4 big.txt
+  kilocore forecast sort.refs";
+
+pub(crate) const SHOW: &str = "\
+Examples:
+  kilocore show kilocore.locks.json
+  kilocore show kilocore.locks.json --output waits.html
+  kilocore show --events kilocore.pages | head    what happened, a line each
+  kilocore show before.json                       a saved run of benchmarks";
+
+pub(crate) const FORECAST: &str = "\
+Examples:
+  kilocore forecast kilocore.locks.json --machine epyc-9554-2s
+  kilocore forecast work.json --cores 1,8-128:8 --lock futex,mcs,cna
+  kilocore forecast measured.csv --machine opteron-6344-4s --lock cna
+  kilocore forecast sort.refs --output advice.html
+  kilocore forecast kilocore.pages --machine core-i7-6700";
+
+pub(crate) const COMPARE: &str = "\
+Examples:
+  kilocore compare one-core.samples all-cores.samples --output flame.html
+  kilocore compare cores-1/ cores-16/             several runs of each
+  kilocore compare before.json after.json         saved runs of benchmarks";
+
+pub(crate) const LOCATE: &str = "\
+Examples:
+  kilocore locate --work 'requests: ([0-9]+)' -- ./service
+  kilocore locate --cores 1,8,16 --output flame.html -- make -j{cores}";
 
 pub(crate) const RUN: &str = "\
 Examples:
   kilocore run --lock mcs-park ./service --threads 8
   kilocore run --lock cna --quiet -- ./batch input
-  kilocore run --rwlock phase-fair ./server                       its read-write locks only";
+  kilocore run --rwlock phase-fair ./server       its read-write locks only
+  kilocore run --pages --pages-statistics -- gcc -O2 -c big.c";
 
-pub(crate) const SCHED: &str = "\
+pub(crate) const STEER: &str = "\
 Examples:
-  kilocore sched ./service --threads 8
-  kilocore sched --pid $(pidof -s service) --for 30s
-  kilocore sched --watch ./service > output.txt                   a live view
-  kilocore sched --dry-run --log changes.txt -- ./batch input     what it would do
-  kilocore sched --control cpuset ./service --threads 8           by cgroups, not affinities
-  kilocore sched --restore                                        after everything was killed";
+  kilocore steer ./service --threads 8
+  kilocore steer --pid $(pidof -s service) --duration 30s
+  kilocore steer --watch ./service > output.txt   a live view
+  kilocore steer --dry-run --log changes.txt -- ./batch input
+  kilocore steer --control cpuset ./service       by cgroups, not affinities
+  kilocore steer --restore                        after everything was killed";
 
-pub(crate) const PAGES_RUN: &str = "\
+pub(crate) const BENCH: &str = "\
 Examples:
-  kilocore pages run ./service --threads 8
-  kilocore pages run --statistics -- gcc -O2 -c big.c             what the pool did, by tier
-  kilocore pages run --min 64K --total 4G -- ./batch input";
-
-pub(crate) const NUMA_RECORD: &str = "\
-Examples:
-  kilocore numa record -- xz -T4 -k big.tar
-  kilocore numa record --output sort.refs -- sort --parallel=4 big.txt";
-
-pub(crate) const NUMA_ADVISE: &str = "\
-Examples:
-  kilocore numa advise -- ./service --threads 8
-  kilocore numa advise --machine epyc-7742-2s --output advice.html -- sort --parallel=4 big.txt
-  kilocore numa advise --trace sort.refs --json";
-
-pub(crate) const PAGES_RECORD: &str = "\
-Examples:
-  sudo kilocore pages record -- gcc -O2 -c big.c
-  sudo kilocore pages record --output browser.pages --delay 5 --duration 10 -- ./browser page.html
-  sudo kilocore pages record --limit-events 200000 -- java Service.java";
-
-pub(crate) const PAGES_SHOW: &str = "\
-Examples:
-  kilocore pages show kilocore.pages
-  kilocore pages show --events kilocore.pages | head      what happened, a line each";
-
-pub(crate) const PAGES_REPLAY: &str = "\
-Examples:
-  kilocore pages replay kilocore.pages
-  kilocore pages replay kilocore.pages --policy linux-6.12,tiered --rounds 20";
+  kilocore bench fork dup sock --quick --output before.json
+  kilocore bench sock --quick --baseline before.json
+  kilocore bench sock --locate                    which functions take longer
+  kilocore bench --replay kilocore.pages          a page pool, measured here";

@@ -4,7 +4,6 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use kilocore_command_line::Failure;
 use kilocore_lock_recorder::MeasureError;
@@ -56,14 +55,6 @@ fn candidate_folders() -> Result<Vec<PathBuf>, Failure> {
 /// Makes sure that the program is there.
 pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
     find_program(&words[0]).map(drop).map_err(|error| cannot_start(&words[0], &error))
-}
-
-/// The program to run, if it is there.
-pub(crate) fn command(words: &[OsString]) -> Result<Command, Failure> {
-    check(words)?;
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    Ok(command)
 }
 
 /// What keeps libraries from being put under a program, as the end of a sentence about it.

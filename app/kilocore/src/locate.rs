@@ -1,194 +1,265 @@
-//! `kilocore locate`: which functions stop a program from scaling.
+//! `kilocore locate -- CMD…`: `record samples` on few cores and on many, and then `compare`.
 
-mod inputs;
-mod record;
-
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
-use kilocore_command_line::{Failure, output};
-use kilocore_locate::{Comparison, Document, Work, compare, folded};
-use kilocore_report::{LocateReport, terminal};
-use kilocore_show::Report;
+use clap::Args;
+use kilocore_locate::{Sidecar, compare};
+use kilocore_sampler::{Output, Rule};
+use kilocore_show::number;
 
-/// How to compare two profiles, or how to record them first.
+use crate::compare::inputs;
+use crate::compare::sampled::{self, Content, Reading, Shown};
+use crate::sampling::{self, Sampling, shell_word};
+use crate::{examples, launch};
+use kilocore_command_line::CoreList;
+use kilocore_command_line::Failure;
+use kilocore_command_line::output;
+
+/// Runs a program on few cores and on many, samples it, and compares the profiles.
 #[derive(Debug, Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    after_help = "A profile is what 'perf record' writes, what 'perf script' prints, folded stacks, \
-                  pprof, or a profile of gperftools; the two may be of different kinds. A folder is several runs of the \
-                  same program on the same cores: they show how much runs differ. What a profile \
-                  cannot say, its cores, its work, how long it ran, comes from the options or from \
-                  a file beside it, PROFILE.kilocore.json."
-)]
+#[command(after_help = examples::LOCATE)]
 pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Option<Command>,
+    /// Numbers of cores, as in 1,6,12-48:12. The program is run on each, two or more; the smallest is
+    /// compared with the largest [default: 1 and all that may be used]
+    #[arg(long, value_name = "LIST")]
+    cores: Option<CoreList>,
+    /// Run it so many times on each number of cores, in turn: runs show how much runs differ
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    runs: u32,
     #[command(flatten)]
-    compare: Compare,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Run a program on few cores and on many, sample it, and compare the two
-    Record(record::Arguments),
-}
-
-#[derive(Debug, Args)]
-struct Compare {
-    /// A profile of the program on few cores, or a folder of such
-    #[arg(value_name = "BASE", required = true)]
-    base: Option<PathBuf>,
-    /// A profile of it on many cores, or a folder of such
-    #[arg(value_name = "SCALED", required = true)]
-    scaled: Option<PathBuf>,
-    #[command(flatten)]
-    facts: Facts,
+    sampling: Sampling,
+    /// Keep the profiles in this new folder [default: kilocore-locate, or with a number behind it]
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
     shown: Shown,
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options.
+    /// {cores} in them becomes the number of cores. Its input is empty, as it is run several times
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 }
 
-/// What the profiles do not say.
-#[derive(Debug, Args)]
-struct Facts {
-    /// How many cores the program had in the base run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    base_cores: Option<u32>,
-    /// How many cores it had in the scaled run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    scaled_cores: Option<u32>,
-    /// How much work it did in the base run, in units of your choice: 120000
-    #[arg(long, value_name = "UNITS")]
-    base_work: Option<Work>,
-    /// How much work it did in the scaled run
-    #[arg(long, value_name = "UNITS")]
-    scaled_work: Option<Work>,
-    /// How long the base run took by the wall clock
-    #[arg(long, value_name = "S", value_parser = inputs::positive)]
-    base_seconds: Option<f64>,
-    /// How long the scaled run took
-    #[arg(long, value_name = "S", value_parser = inputs::positive)]
-    scaled_seconds: Option<f64>,
-    /// How many samples of the base profile are a second of processor time, if it counts samples
-    #[arg(long, value_name = "HZ", value_parser = inputs::positive)]
-    base_frequency: Option<f64>,
-    /// How many samples of the scaled profile are a second of processor time
-    #[arg(long, value_name = "HZ", value_parser = inputs::positive)]
-    scaled_frequency: Option<f64>,
-    /// The clock of the cores, by which the cycles of both profiles become time
-    #[arg(long, value_name = "GHZ", value_parser = inputs::positive)]
-    clock: Option<f64>,
-}
-
-/// How to read the profiles.
-#[derive(Debug, Args)]
-pub(crate) struct Reading {
-    /// The event to compare, where a profile has several
-    #[arg(long, value_name = "NAME")]
-    event: Option<String>,
-    /// Symbols of the kernel that perf.data was recorded under, if it is not the one that runs
-    #[arg(long, value_name = "FILE")]
-    kallsyms: Option<PathBuf>,
-    /// How much runs of the same program on the same cores differ, if you know it
-    #[arg(long, value_name = "PERCENT", value_parser = inputs::positive)]
-    run_noise: Option<f64>,
-}
-
-/// How to show the result.
-#[derive(Debug, Args)]
-pub(crate) struct Shown {
-    /// Show so many rows of each table
-    #[arg(long, value_name = "ROWS", default_value_t = 12)]
-    top: usize,
-    /// Print one JSON document and nothing else on standard output
-    #[arg(long)]
-    json: bool,
-    /// Also write a report; its ending chooses the format: .html, .svg, .csv, .json or .folded;
-    /// may be given several times
-    #[arg(long, short, value_name = "FILE")]
-    output: Vec<PathBuf>,
-}
+/// The status of a program that was asked to end and ended as if all were well, as shells give it
+/// for Ctrl-C.
+const INTERRUPTED: i32 = 130;
 
 pub(crate) fn locate(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    match &arguments.command {
-        Some(Command::Record(arguments)) => record::record(arguments),
-        None => compare_files(&arguments.compare),
+    let files = sampled::files(&arguments.shown)?;
+    launch::check(&arguments.command)?;
+    let rule = arguments.sampling.rule()?;
+    let counts = counts(arguments.cores.as_ref())?;
+    let taken = NewFolder::make(arguments.folder.as_deref())?;
+    let folder = &taken.path;
+    let recorded = all_runs(arguments, &rule, &counts, folder);
+    if !matches!(recorded, Ok(None)) {
+        // It was empty, and what is in it now is of no use.
+        let _ = fs::remove_dir_all(folder);
+    }
+    match recorded? {
+        Some(failed) => Ok(failed),
+        None => compared(arguments, &counts, folder, &files),
     }
 }
 
-fn compare_files(arguments: &Compare) -> Result<ExitCode, Failure> {
-    let (Some(base_path), Some(scaled_path)) = (&arguments.base, &arguments.scaled) else {
-        return Err(Failure::new("name two profiles: on few cores and on many"));
+/// Records all runs, the numbers of cores in turn. Gives how to end if the program did not end
+/// well.
+fn all_runs(
+    arguments: &Arguments,
+    rule: &Rule,
+    counts: &[u32],
+    folder: &Path,
+) -> Result<Option<ExitCode>, Failure> {
+    for run in 1..=arguments.runs {
+        for &count in counts {
+            eprintln!("kilocore: run {run} of {} on {}", arguments.runs, sampling::in_words(count));
+            let failed = one_run(arguments, rule, count, &folder_of(folder, count), run)?;
+            if failed.is_some() {
+                return Ok(failed);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The numbers of cores to run on.
+fn counts(asked: Option<&CoreList>) -> Result<Vec<u32>, Failure> {
+    let allowed = sampling::check_cores(asked.map_or(&[][..], |list| &list.0))?;
+    let counts = asked.map_or_else(|| vec![1, allowed], |list| list.0.clone());
+    if counts.len() < 2 || counts.first() == counts.last() {
+        return Err(Failure::new(
+            "--cores: two numbers of cores are compared; name two, such as 1,4".to_owned(),
+        ));
+    }
+    Ok(counts)
+}
+
+/// The folder for the profiles. While it lives, nobody else's `locate` writes there.
+struct NewFolder {
+    path: PathBuf,
+    _lock: fs::File,
+}
+
+impl NewFolder {
+    /// Makes one. One that has something in it is left alone.
+    fn make(asked: Option<&Path>) -> Result<Self, Failure> {
+        const NAME: &str = "kilocore-locate";
+        let Some(asked) = asked else {
+            let names = std::iter::once(NAME.to_owned())
+                .chain((2..).map(|number| format!("{NAME}-{number}")));
+            for path in names.map(PathBuf::from) {
+                match fs::create_dir(&path) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(cannot_make(&path, &error)),
+                }
+                // Another one that was told to use this name may have been quicker.
+                if let Some(folder) = Self::lock(&path)? {
+                    return Ok(folder);
+                }
+            }
+            unreachable!("there is always another number");
+        };
+        fs::create_dir_all(asked).map_err(|error| cannot_make(asked, &error))?;
+        Self::lock(asked)?.ok_or_else(|| {
+            Failure::new(format!(
+                "{} has something in it already, or another `locate` writes there; remove it, \
+                 or name another with --folder",
+                asked.display()
+            ))
+        })
+    }
+
+    /// Takes a folder, if it is empty and nobody has taken it.
+    fn lock(path: &Path) -> Result<Option<Self>, Failure> {
+        let lock = fs::File::open(path).map_err(|error| cannot_make(path, &error))?;
+        let is_taken = lock.try_lock().is_err();
+        // Only who has it locked can tell whether it stays empty.
+        let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        Ok((!is_taken && is_empty()).then(|| Self { path: path.to_owned(), _lock: lock }))
+    }
+}
+
+fn cannot_make(folder: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("cannot make {}: {error}", folder.display()))
+}
+
+/// Where the runs on so many cores are.
+fn folder_of(folder: &Path, count: u32) -> PathBuf {
+    folder.join(format!("cores-{count}"))
+}
+
+/// The command on so many cores.
+fn command_for(command: &[OsString], count: u32) -> Vec<OsString> {
+    let of = |word: &OsString| match word.to_str() {
+        Some(word) => OsString::from(word.replace("{cores}", &count.to_string())),
+        None => word.clone(),
     };
-    let files = files(&arguments.shown)?;
-    let (facts, reading) = (&arguments.facts, &arguments.reading);
-    let base = inputs::Known {
-        cores: facts.base_cores,
-        work: facts.base_work,
-        seconds: facts.base_seconds,
-        frequency: facts.base_frequency,
-        clock_ghz: facts.clock,
+    command.iter().map(of).collect()
+}
+
+/// Records a run. Gives how to end if the program did not end well.
+fn one_run(
+    arguments: &Arguments,
+    rule: &Rule,
+    count: u32,
+    folder: &Path,
+    run: u32,
+) -> Result<Option<ExitCode>, Failure> {
+    fs::create_dir_all(folder).map_err(|error| cannot_make(folder, &error))?;
+    let profile = folder.join(profile_name(run));
+    let command = command_for(&arguments.command, count);
+    let (recording, counter) = arguments.sampling.run(
+        &command,
+        &sampling::Run {
+            profile: &profile,
+            rule,
+            cores: Some(count),
+            // The first run would leave nothing of it to the others.
+            empty_input: true,
+            // What the comparison prints is all that is on standard output.
+            output: Output::ToStderr,
+        },
+    )?;
+    if recording.interrupted || !recording.status.success() {
+        let status = match kilocore_process::shell_status(recording.status) {
+            0 => INTERRUPTED,
+            status => status,
+        };
+        eprintln!(
+            "kilocore: the program was interrupted or failed, with status {status}, in run {run} \
+             on {}; nothing is compared",
+            sampling::in_words(count)
+        );
+        return Ok(Some(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))));
+    }
+    let work = counter.finish(recording.status)?;
+    sampling::write_facts(&profile, &recording, Some(&work), &command)?;
+    Ok(None)
+}
+
+/// Compares the fewest cores with the most, and says how the others did.
+fn compared(
+    arguments: &Arguments,
+    counts: &[u32],
+    folder: &Path,
+    files: &[(PathBuf, Content)],
+) -> Result<ExitCode, Failure> {
+    let read = |&count: &u32| {
+        inputs::runs(&folder_of(folder, count), &inputs::GivenFacts::default(), &arguments.reading)
     };
-    let scaled = inputs::Known {
-        cores: facts.scaled_cores,
-        work: facts.scaled_work,
-        seconds: facts.scaled_seconds,
-        frequency: facts.scaled_frequency,
-        clock_ghz: facts.clock,
+    let (Some(fewest), Some(most)) = (counts.first(), counts.last()) else {
+        return Err(Failure::new("two numbers of cores are compared"));
     };
-    let base = inputs::runs(base_path, &base, reading)?;
-    let scaled = inputs::runs(scaled_path, &scaled, reading)?;
-    let comparison = compare(&base, &scaled, &inputs::options(reading))?;
-    let title = format!("{} against {}", scaled_path.display(), base_path.display());
-    show(&comparison, &title, &arguments.shown, &files)?;
+    let (base, scaled) = (read(fewest)?, read(most)?);
+    let comparison = compare(&base, &scaled, &inputs::options(&arguments.reading))?;
+    let words: Vec<String> = arguments.command.iter().map(|word| shell_word(word)).collect();
+    if counts.len() > 2 && !arguments.shown.json {
+        output::print(&speedups(arguments, folder, counts)?);
+    }
+    sampled::show(&comparison, &words.join(" "), &arguments.shown, files)?;
+    let [base, scaled] = [fewest, most].map(|&count| folder_of(folder, count));
+    eprintln!(
+        "kilocore: compare again with: kilocore compare {} {}",
+        shell_word(base.as_os_str()),
+        shell_word(scaled.as_os_str())
+    );
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a file is to hold.
-#[derive(Debug, Clone, Copy)]
-enum Content {
-    Report(kilocore_show::Format),
-    Folded,
-}
-
-/// The files that are wanted. Refuses those that cannot be written before any work is done.
-fn files(shown: &Shown) -> Result<Vec<(PathBuf, Content)>, Failure> {
-    let of = |path: &PathBuf| {
-        let is_folded =
-            path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("folded"));
-        if is_folded {
-            output::check_folder(path)?;
-            return Ok((path.clone(), Content::Folded));
+/// The throughput on each number of cores, as a table.
+fn speedups(arguments: &Arguments, folder: &Path, counts: &[u32]) -> Result<String, Failure> {
+    let mut rows = Vec::new();
+    let mut first: Option<(u32, f64)> = None;
+    for &count in counts {
+        let mut throughputs = Vec::new();
+        for run in 1..=arguments.runs {
+            let profile = folder_of(folder, count).join(profile_name(run));
+            let known = Sidecar::of(&profile)?.unwrap_or_default();
+            if let (Some(work), Some(elapsed @ 1..)) = (known.work, known.elapsed_ns) {
+                throughputs.push(work.as_f64() / (elapsed as f64 / 1e9));
+            }
         }
-        let format = output::format_of(path)?;
-        Ok((path.clone(), Content::Report(format)))
-    };
-    shown.output.iter().map(of).collect()
+        throughputs.sort_by(f64::total_cmp);
+        let Some(&median) = throughputs.get(throughputs.len() / 2) else { continue };
+        let &mut (fewest, alone) = first.get_or_insert((count, median));
+        let speedup = median / alone;
+        let linear = speedup * f64::from(fewest) / f64::from(count);
+        let figures =
+            vec![number::per_second(median), number::multiple(speedup), number::percent(linear)];
+        rows.push((count.to_string(), figures));
+    }
+    let headings = ["work", "speedup", "of linear"];
+    let table = kilocore_show::terminal::figures_table("cores", &headings, &rows, output::width());
+    Ok(format!("Throughput, the median of {} runs each (measured)\n{table}\n", arguments.runs))
 }
 
-/// Writes the files and prints the table or the document.
-fn show(
-    comparison: &Comparison,
-    title: &str,
-    shown: &Shown,
-    files: &[(PathBuf, Content)],
-) -> Result<(), Failure> {
-    let report =
-        LocateReport { generated: output::generated(), title: title.to_owned(), comparison };
-    for (path, content) in files {
-        let text = match content {
-            Content::Folded => folded(comparison),
-            Content::Report(format) => report.render(*format)?,
-        };
-        output::write(path, &text)?;
-    }
-    if shown.json {
-        return output::json(&Document::of(comparison));
-    }
-    output::print(&terminal::locate_table(comparison, shown.top, output::width()));
-    Ok(())
+/// The name of a run's profile.
+fn profile_name(run: u32) -> String {
+    format!("run-{run}.perf.data")
 }

@@ -44,8 +44,8 @@ impl Listed {
 
 /// The lock of that name, be it a mutex or a read-write lock.
 pub(crate) fn listed_named(name: &str) -> Result<Listed, UnknownName> {
-    name.parse()
-        .map(Listed::Mutex)
-        .or_else(|_| name.parse().map(Listed::ReadWrite))
-        .map_err(|_| unknown_lock("lock", name, || mutexes().chain(rw_locks())))
+    let mutex = LockId::named(name).map(Listed::Mutex);
+    mutex
+        .or_else(|| RwLockId::named(name).map(Listed::ReadWrite))
+        .ok_or_else(|| unknown_lock("lock", name, || mutexes().chain(rw_locks())))
 }

@@ -6,26 +6,26 @@
 //! user can mend ends with exit status 2 and one message.
 
 mod bench;
-mod catalogue;
-mod crash;
+mod compare;
 mod doctor;
 mod examples;
-mod fit;
+mod file_kind;
+mod forecast;
 mod launch;
+mod list;
 mod locate;
 mod lock_name;
-mod lost;
-mod measure;
-mod numa;
-mod pages;
-mod predict;
+#[cfg(test)]
+mod options;
+mod page_pool;
+mod record;
+mod reports;
 mod run;
-mod sched;
+mod sampling;
 mod shell;
-mod subject;
-mod target;
-mod tracer;
-mod when;
+mod show;
+mod steer;
+mod time;
 
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ static HEAP: SimHeap = SimHeap;
 #[command(
     name = "kilocore",
     version,
-    max_term_width = 100,
+    max_term_width = 80,
     subcommand_required = true,
     arg_required_else_help = true,
     after_help = examples::ALL
@@ -54,38 +54,34 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure a program, forecast it on a machine, and say which lock to take
-    Doctor(doctor::Arguments),
-    /// Profile the locks of an unmodified program
-    Measure(measure::Arguments),
-    /// Forecast a profiled program on a machine, for each lock and number of cores
-    Predict(predict::Arguments),
-    /// Forecast a program from throughputs that were measured on some core counts
-    Fit(fit::Arguments),
-    /// Find the functions that stop a program from scaling, from two sampled profiles
+    /// Record a program's locks, forecast it on a machine, and say which lock to take
+    Doctor(Box<doctor::Arguments>),
+    /// Record the locks, samples, pages or references of an unmodified program, or this machine
+    #[command(subcommand)]
+    Record(record::What),
+    /// Say what is in a file, whatever it is
+    Show(show::Arguments),
+    /// Forecast a program on a machine, from what was recorded or measured of it
+    Forecast(Box<forecast::Arguments>),
+    /// Say what became slower between two recordings, and where
+    Compare(Box<compare::Arguments>),
+    /// Find the functions that stop a program from scaling: sample it on few cores and on many
     Locate(Box<locate::Arguments>),
-    /// Run an unmodified program with its mutexes or read-write locks replaced
+    /// Run an unmodified program with its locks replaced, or with a page pool
     Run(run::Arguments),
     /// Steer an unmodified program, or one that runs, by a scheduling policy that sees contention
-    Sched(sched::Arguments),
+    Steer(steer::Arguments),
     /// For Kilocore's own use
-    #[command(hide = true, name = sched::GUARDIAN)]
-    SchedGuardian(sched::GuardianArguments),
+    #[command(hide = true, name = steer::GUARDIAN)]
+    SteerGuardian(steer::GuardianArguments),
     /// Measure which system interfaces of this kernel scale with cores
-    Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
     /// For Kilocore's own use
     #[command(hide = true, name = bench::HELPER)]
     BenchHelper(bench::HelperArguments),
-    /// Record the pages that a program is given and gives back, or run it with a page pool
+    /// List the locks, machines, benchmarks or policies, or show one in full
     #[command(subcommand)]
-    Pages(pages::Action),
-    /// Say where an unmodified program's memory should lie on a machine with several memory nodes
-    #[command(subcommand)]
-    Numa(numa::Action),
-    /// List the locks, or show one in full
-    Locks(catalogue::LocksArguments),
-    /// List the machines, show one in full, or describe this host
-    Machines(catalogue::MachinesArguments),
+    List(list::What),
     /// Print the completions of this command line for a shell
     Completions(shell::CompletionsArguments),
     /// Write the manual pages of this command line
@@ -98,20 +94,18 @@ fn main() -> ExitCode {
     kilocore_process::survive_full_files();
     let arguments = Arguments::parse();
     let result = match arguments.command {
-        Command::Doctor(arguments) => doctor::doctor(arguments),
-        Command::Measure(arguments) => measure::measure(arguments),
-        Command::Predict(arguments) => predict::predict(arguments),
-        Command::Fit(arguments) => fit::fit(&arguments),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Command::Record(what) => record::record(&what),
+        Command::Show(arguments) => show::show(&arguments),
+        Command::Forecast(arguments) => forecast::forecast(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Locate(arguments) => locate::locate(&arguments),
-        Command::Run(arguments) => run::run(arguments),
-        Command::Sched(arguments) => sched::sched(arguments),
-        Command::SchedGuardian(arguments) => Ok(sched::guardian(&arguments)),
-        Command::Bench(arguments) => bench::bench(arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Steer(arguments) => steer::steer(arguments),
+        Command::SteerGuardian(arguments) => Ok(steer::guardian(&arguments)),
+        Command::Bench(arguments) => bench::bench(&arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
-        Command::Pages(action) => pages::pages(action),
-        Command::Numa(action) => numa::numa(action),
-        Command::Locks(arguments) => catalogue::locks(arguments),
-        Command::Machines(arguments) => catalogue::machines(arguments),
+        Command::List(what) => list::list(&what),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => shell::manual(&arguments, Arguments::command()),
     };

@@ -1,7 +1,11 @@
-//! `kilocore run --lock NAME --rwlock NAME -- CMD…`.
+//! `kilocore run --lock NAME --rwlock NAME --pages -- CMD…`: a program with what helps, unmodified.
+
+mod pages;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
 use clap::{ArgGroup, Args};
 use kilocore_command_line::{Failure, lock_named};
@@ -10,14 +14,18 @@ use kilocore_process::allowed_cores;
 use kilocore_sim::Sim;
 
 use crate::lock_name::{names_for_programs, rw_lock_for_programs_named};
+
 use crate::{examples, launch};
 
-/// Runs a program with its mutexes replaced, or its read-write locks, or both.
+/// Runs a program with its locks replaced, or with a page pool, or with both.
 #[derive(Debug, Args)]
-#[command(after_help = examples::RUN)]
-#[command(group = ArgGroup::new("locks").args(["lock", "rwlock"]).required(true).multiple(true))]
+#[command(
+    override_usage = "kilocore run [--lock NAME] [--rwlock NAME] [--pages] <COMMAND>...",
+    after_help = examples::RUN
+)]
+#[command(group = ArgGroup::new("what").args(["lock", "rwlock", "pages"]).required(true).multiple(true))]
 pub(crate) struct Arguments {
-    /// The lock to use for the program's mutexes; see `kilocore locks`. Without it, they stay as
+    /// Use this lock for the program's mutexes; see `kilocore list locks`. Without it, they stay as
     /// they are
     #[arg(long, value_name = "NAME", value_parser = lock_named)]
     lock: Option<LockId>,
@@ -27,6 +35,8 @@ pub(crate) struct Arguments {
     /// that waits keeps readers out
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    pages: pages::Pages,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -34,47 +44,73 @@ pub(crate) struct Arguments {
 
 fn rwlock_help() -> String {
     format!(
-        "The lock to use for the program's read-write locks: {}. Without it, they stay as they are",
+        "Use this lock for the program's read-write locks: {}. Without it, they stay as they are",
         names_for_programs()
     )
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let mut command = launch::command(&arguments.command)?;
-    let library = launch::library("libkilocore_run.so")?;
-    launch::check_locks_are_replaced(&arguments.command)?;
-    command.envs(kilocore_process::preload_environment(&library));
-    // What is not named here is not replaced either, whatever the environment says.
-    command.env("KILOCORE_LOCK", arguments.lock.map_or("", LockId::name));
-    command.env("KILOCORE_RWLOCK", arguments.rwlock.map_or("", RwLockId::name));
-    kilocore_process::keep_ignored_signals(&mut command);
-    let cores = allowed_cores().len();
-    if let Some(lock) = arguments.lock
-        && !arguments.quiet
-        && cores <= FEW_CORES
-        && hands_over_in_order(lock)
-    {
-        eprintln!(
-            "kilocore: {} hands over in a fixed order: with more busy threads than the {cores} cores \
-             here it can be a few times slower than futex and the locks that park (kilocore locks; \
-             --quiet leaves this out)",
-            lock.name()
-        );
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let command = &arguments.command;
+    launch::check(command)?;
+    let mut libraries: Vec<PathBuf> = Vec::new();
+    let mut environment = Vec::new();
+    if arguments.lock.is_some() || arguments.rwlock.is_some() {
+        libraries.push(launch::library("libkilocore_run.so")?);
+        launch::check_locks_are_replaced(command)?;
+        // What is not named here is not replaced either, whatever the environment says.
+        let [lock, rwlock] =
+            [arguments.lock.map_or("", LockId::name), arguments.rwlock.map_or("", RwLockId::name)];
+        environment.push(("KILOCORE_LOCK".into(), lock.into()));
+        environment.push(("KILOCORE_RWLOCK".into(), rwlock.into()));
+        if !arguments.quiet {
+            arguments.warn();
+        }
     }
-    if let Some(lock) = arguments.rwlock
-        && !arguments.quiet
-        && !lock.readers_pass_writers::<Sim>()
-    {
-        eprintln!(
-            "kilocore: under {lock} a writer that waits keeps new readers out: a program whose readers \
-             wait for one another as they read hangs, unlike under glibc's default and reader-first \
-             (--quiet leaves this out)"
-        );
+    if arguments.pages.are_wanted() {
+        arguments.pages.check()?;
+        launch::check_memory_is_served(command)?;
+        libraries.push(launch::library("libkilocore_pages.so")?);
+        environment.extend(arguments.pages.environment());
     }
+    let libraries: Vec<&Path> = libraries.iter().map(PathBuf::as_path).collect();
+    environment.extend(kilocore_process::preload_all(&libraries));
+    if arguments.pages.tells() {
+        return pages::run_and_tell(command, environment);
+    }
+    let mut program = Command::new(&command[0]);
+    program.args(&command[1..]).envs(environment).env_remove(pages::STATISTICS);
+    kilocore_process::keep_ignored_signals(&mut program);
     // The program takes this process's place, so that its standard streams, its signals and its
     // exit status are its own.
-    let error = std::os::unix::process::CommandExt::exec(&mut command);
-    Err(launch::cannot_start(&arguments.command[0], &error))
+    let error = program.exec();
+    Err(launch::cannot_start(&command[0], &error))
+}
+
+impl Arguments {
+    /// Says what the locks that were chosen are bad at, if that can matter here.
+    fn warn(&self) {
+        let cores = allowed_cores().len();
+        if let Some(lock) = self.lock
+            && cores <= FEW_CORES
+            && hands_over_in_order(lock)
+        {
+            eprintln!(
+                "kilocore: {} hands over in a fixed order: with more busy threads than the {cores} cores \
+                 here it can be a few times slower than futex and the locks that park (kilocore list \
+                 locks; --quiet leaves this out)",
+                lock.name()
+            );
+        }
+        if let Some(lock) = self.rwlock
+            && !lock.readers_pass_writers::<Sim>()
+        {
+            eprintln!(
+                "kilocore: under {lock} a writer that waits keeps new readers out: a program whose \
+                 readers wait for one another as they read hangs, unlike under glibc's default and \
+                 reader-first (--quiet leaves this out)"
+            );
+        }
+    }
 }
 
 /// Programs have so many threads that they want to run at a time more often than not.

@@ -27,12 +27,15 @@ fn unknown_names() {
         &["run", "--rwlock", "central-rw", "true"],
         &["`central-rw`", "those that do", "phase-fair"],
     );
-    refused(&["run", "--", "true"], &["--lock <NAME>", "--rwlock <NAME>"]);
-    refused(&["locks", "show", "mcs_spn"], &["did you mean `mcs_spin`?"]);
-    refused(&["locks", "show", "phase-fare"], &["did you mean `phase-fair`?"]);
+    refused(&["run", "--", "true"], &["--lock <NAME>", "--rwlock <NAME>", "--pages"]);
+    refused(&["list", "locks", "mcs_spn"], &["did you mean `mcs_spin`?"]);
+    refused(&["list", "locks", "phase-fare"], &["did you mean `phase-fair`?"]);
     refused(&["bench", "getpid"], &["unknown benchmark `getpid`; did you mean `getppid`?"]);
-    refused(&["machines", "show", "nosuch"], &["nosuch"]);
-    refused(&["locks", "show", "nosuch"], &["nosuch"]);
+    refused(&["list", "machines", "nosuch"], &["nosuch"]);
+    refused(&["list", "benchmarks", "getpid"], &["did you mean `getppid`?"]);
+    refused(&["list", "policies", "lock-aware-ish"], &["lock-aware-ish", "malthusian"]);
+    refused(&["list", "colours"], &["colours"]);
+    refused(&["list", "locks", "nosuch"], &["nosuch"]);
     refused(&["nosuch"], &["nosuch"]);
 }
 
@@ -56,11 +59,11 @@ fn impossible_numbers_of_cores() {
 fn profiles_that_are_none() {
     let predict = |path: &Path| {
         let path = path.to_str().unwrap().to_owned();
-        ["predict".to_owned(), path, "--machine".to_owned(), "opteron-6344-4s".to_owned()]
+        ["forecast".to_owned(), path, "--machine".to_owned(), "opteron-6344-4s".to_owned()]
     };
     let cases = [
         (file("truncated.json", br#"{"format":"kilocore-profile","version":1,"comm"#), "cut short"),
-        (file("foreign.json", br#"{"traceEvents":[]}"#), "kilocore measure"),
+        (file("foreign.json", br#"{"traceEvents":[]}"#), "kilocore record locks"),
         (file("binary.json", &[0xFF, 0xFE, 0, 1, 2]), "binary.json"),
         (file("empty.json", b""), "empty.json"),
         (PathBuf::from("/nonexistent/profile.json"), "/nonexistent/profile.json"),
@@ -74,7 +77,7 @@ fn profiles_that_are_none() {
 
 #[test]
 fn machine_files_with_missing_or_absurd_fields() {
-    let shown = kilocore(&["machines", "show", "opteron-6344-4s"]);
+    let shown = kilocore(&["list", "machines", "opteron-6344-4s"]);
     let text = String::from_utf8(shown.stdout).unwrap();
     let without: String =
         text.lines().filter(|line| !line.contains("clock_ghz")).map(|l| format!("{l}\n")).collect();
@@ -93,9 +96,11 @@ fn machine_files_with_missing_or_absurd_fields() {
 
 #[test]
 fn programs_that_are_not_there() {
-    for verb in
-        [&["run", "--lock", "mcs"][..], &["measure"], &["doctor", "--machine", "core-i7-6700"]]
-    {
+    for verb in [
+        &["run", "--lock", "mcs"][..],
+        &["record", "locks"],
+        &["doctor", "--machine", "core-i7-6700"],
+    ] {
         ended(
             127,
             &[verb, &["--", "/nonexistent/program"]].concat(),

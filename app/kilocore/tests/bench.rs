@@ -49,7 +49,7 @@ fn refused_as(document: &Value, name: &str, reason: &str, part: &str) {
 #[test]
 fn every_benchmark_runs_or_says_why_not_and_leaves_nothing() {
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let listed = document(&kilocore(&["bench", "list", "--json"]));
+    let listed = document(&kilocore(&["list", "benchmarks", "--json"]));
     let listed = listed["benchmarks"].as_array().unwrap().clone();
     assert!(listed.len() >= 20);
     for kind in ["processes", "threads"] {
@@ -101,7 +101,7 @@ fn a_run_has_all_samples_and_says_what_they_are() {
 #[test]
 fn the_hidden_benchmark_runs_by_name_only() {
     assert!(has_run(outcome(&document(&short(&["empty", "--cores", "1"])), "empty")));
-    let listed = kilocore(&["bench", "list"]);
+    let listed = kilocore(&["list", "benchmarks"]);
     assert!(!String::from_utf8_lossy(&listed.stdout).contains("empty"));
 }
 
@@ -207,10 +207,10 @@ fn runs_are_saved_shown_compared_and_reported() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let saved = path("saved.json");
-    let output = short(&["getppid", "--cores", "1", "--save", &saved]);
+    let output = short(&["getppid", "--cores", "1", "--output", &saved]);
     let printed = document(&output);
-    assert_eq!(printed, document(&kilocore(&["bench", "show", &saved, "--json"])));
-    let compared = document(&kilocore(&["bench", "compare", &saved, &saved, "--json"]));
+    assert_eq!(printed, document(&kilocore(&["show", &saved, "--json"])));
+    let compared = document(&kilocore(&["compare", &saved, &saved, "--json"]));
     let comparison = &compared["comparisons"][0];
     assert_eq!(comparison["ratio"], 1.0);
     // Three samples on each side cannot settle it, however far apart.
@@ -219,7 +219,7 @@ fn runs_are_saved_shown_compared_and_reported() {
     assert_eq!(against["against"]["comparisons"].as_array().unwrap().len(), 1);
     for ending in ["html", "svg", "csv", "json"] {
         let report = path(&format!("report.{ending}"));
-        let shown = kilocore(&["bench", "show", &saved, "--output", &report]);
+        let shown = kilocore(&["show", &saved, "--output", &report]);
         assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
         let text = std::fs::read_to_string(&report).unwrap();
         assert!(text.contains("getppid") && text.contains("measured"), "{ending}");
@@ -238,8 +238,8 @@ fn bad_input_is_refused() {
     refused(&["bench", "getppid", "--seconds", "0"], &["seconds above 0"]);
     refused(&["bench", "getppid", "--repeats", "0"], &["--repeats"]);
     refused(&["bench", "getppid", "--output", "x.pdf"], &[".pdf", ".html"]);
-    refused(&["bench", "getppid", "--save", "/nonexistent/x.json"], &["/nonexistent"]);
-    refused(&["bench", "show", "/nonexistent.json"], &["/nonexistent.json"]);
+    refused(&["bench", "getppid", "--output", "/nonexistent/x.json"], &["/nonexistent"]);
+    refused(&["show", "/nonexistent.json"], &["/nonexistent.json"]);
     refused(&["bench-helper", "worker", "{}"], &["own use"]);
     let twice = r#"{"benchmark":"sem","seats":[{"index":0,"kind":"processes","cpus":[]}],"tasks":1,
         "control":1,"lifeline":1,"files":[1,1],"folder":null,"numbers":[],"size":0}"#;
@@ -265,7 +265,7 @@ fn what_was_measured_is_shown_even_if_it_cannot_be_saved() {
     // Its parent can be written to, and no file can take its place.
     let taken = folder.path().join("taken.json");
     std::fs::create_dir_all(taken.join("by a folder")).unwrap();
-    let output = short(&["getppid", "--cores", "1", "--save", taken.to_str().unwrap()]);
+    let output = short(&["getppid", "--cores", "1", "--output", taken.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("taken.json"));
     let shown: Value = serde_json::from_slice(&output.stdout).expect("the document");
@@ -276,7 +276,7 @@ fn what_was_measured_is_shown_even_if_it_cannot_be_saved() {
 fn a_baseline_with_nothing_in_common_is_refused_before_measuring() {
     let saved = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-other.json");
     let saved = saved.to_str().unwrap();
-    document(&short(&["getppid", "--cores", "1", "--save", saved]));
+    document(&short(&["getppid", "--cores", "1", "--output", saved]));
     refused(&["bench", "dup", "--cores", "1", "--baseline", saved], &["--baseline", "getppid"]);
     let words = ["bench", "getppid", "--as", "threads", "--cores", "1", "--baseline", saved];
     refused(&words, &["--baseline"]);
@@ -285,14 +285,14 @@ fn a_baseline_with_nothing_in_common_is_refused_before_measuring() {
 #[test]
 fn text_of_a_saved_run_does_not_steer_the_terminal() {
     let saved = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-plain.json");
-    let whole = document(&short(&["getppid", "--cores", "1", "--save", saved.to_str().unwrap()]));
+    let whole = document(&short(&["getppid", "--cores", "1", "--output", saved.to_str().unwrap()]));
     let mut steering = whole.clone();
     steering["benchmarks"][0]["title"] = "\u{1b}[2Jtitle".into();
     steering["benchmarks"][0]["notes"] = serde_json::json!(["\u{1b}]0;note\u{7}"]);
     steering["environment"]["processor"] = "\u{1b}[31mred".into();
     let path = file("bench-steering.json", steering.to_string().as_bytes());
-    let shown = kilocore(&["bench", "show", path.to_str().unwrap()]);
-    let compared = kilocore(&["bench", "compare", saved.to_str().unwrap(), path.to_str().unwrap()]);
+    let shown = kilocore(&["show", path.to_str().unwrap()]);
+    let compared = kilocore(&["compare", saved.to_str().unwrap(), path.to_str().unwrap()]);
     for output in [shown, compared] {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains("\u{fffd}[31mred"), "{text}");
@@ -300,7 +300,7 @@ fn text_of_a_saved_run_does_not_steer_the_terminal() {
     }
     let schema = r#"{"schema":"\u001b[2Jx","version":1}"#;
     let path = file("bench-schema.json", schema.as_bytes());
-    let output = kilocore(&["bench", "show", path.to_str().unwrap()]);
+    let output = kilocore(&["show", path.to_str().unwrap()]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("\u{fffd}[2Jx") && !said.contains('\u{1b}'), "{said:?}");
 }
@@ -310,7 +310,7 @@ fn files_that_are_too_large_are_not_read() {
     let path = file("bench-large.json", b"{");
     let large = std::fs::File::options().write(true).open(&path).unwrap();
     large.set_len(257 << 20).unwrap();
-    refused(&["bench", "show", path.to_str().unwrap()], &["256 MiB", "bench-large.json"]);
+    refused(&["show", path.to_str().unwrap()], &["256 MiB", "bench-large.json"]);
     large.set_len(0).unwrap();
 }
 
@@ -318,9 +318,9 @@ fn files_that_are_too_large_are_not_read() {
 fn damaged_files_are_refused_with_the_place() {
     let saved = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-damaged.json");
     let saved = saved.to_str().unwrap();
-    let whole = document(&short(&["getppid", "--cores", "1", "--save", saved])).to_string();
+    let whole = document(&short(&["getppid", "--cores", "1", "--output", saved])).to_string();
     let cases = [
-        ("truncated", whole[..whole.len() / 2].to_owned(), "not a document"),
+        ("truncated", whole[..whole.len() / 2].to_owned(), "ends in the middle"),
         ("other", r#"{"schema":"x","version":1}"#.to_owned(), "'x'"),
         ("later", whole.replace("\"version\":1", "\"version\":99"), "99"),
         ("no-cores", whole.replace("\"cores\":1", "\"cores\":0"), "no such number of cores"),
@@ -334,8 +334,8 @@ fn damaged_files_are_refused_with_the_place() {
     for (name, text, part) in cases {
         let path = file(&format!("bench-{name}.json"), text.as_bytes());
         let path = path.to_str().unwrap();
-        refused(&["bench", "show", path], &[path, part]);
-        refused(&["bench", "compare", saved, path], &[path, part]);
+        refused(&["show", path], &[path, part]);
+        refused(&["compare", saved, path], &[path, part]);
     }
 }
 

@@ -17,7 +17,7 @@ fn completions_know_every_command() {
         let output = kilocore(&["completions", shell]);
         assert!(output.status.success());
         let script = text(&output.stdout);
-        for word in ["doctor", "measure", "machines", "duration"] {
+        for word in ["doctor", "record", "locks", "machines", "duration"] {
             assert!(script.contains(word), "{shell}: no {word}");
         }
     }
@@ -35,10 +35,10 @@ fn every_command_has_a_manual_page() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     for (page, part) in [
         ("kilocore.1", "doctor"),
-        ("kilocore-measure.1", "duration"),
+        ("kilocore-record-locks.1", "duration"),
         ("kilocore-run.1", "lock"),
-        ("kilocore-machines-show.1", "machine"),
-        ("kilocore-numa-record.1", "quantum"),
+        ("kilocore-list-machines.1", "machine"),
+        ("kilocore-record-references.1", "quantum"),
     ] {
         let page = fs::read_to_string(folder.path().join("man1").join(page)).expect(page);
         assert!(page.starts_with(".ie") && page.contains(part), "{page}");
@@ -51,7 +51,8 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn help_gives_examples() {
-    for command in [&["--help"][..], &["doctor", "--help"], &["measure", "--help"], &["run", "-h"]]
+    for command in
+        [&["--help"][..], &["doctor", "--help"], &["record", "locks", "--help"], &["run", "-h"]]
     {
         let output = kilocore(command);
         assert!(output.status.success());
@@ -96,7 +97,7 @@ fn plain_characters_where_others_cannot_be_shown() {
 fn json_is_the_same_in_every_language() {
     let json = |locale: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
-        command.args(["locks", "--json"]).env("LC_ALL", locale).output().unwrap().stdout
+        command.args(["list", "locks", "--json"]).env("LC_ALL", locale).output().unwrap().stdout
     };
     assert_eq!(json("C"), json("C.UTF-8"));
 }
@@ -139,8 +140,8 @@ fn a_library_that_cannot_be_preloaded_from_where_it_is_is_refused() {
     let folder = tempfile::Builder::new().prefix("a space").tempdir().unwrap();
     for (library, verb) in [
         ("libkilocore_run.so", &["run", "--lock", "futex"][..]),
-        ("libkilocore_measure.so", &["measure"]),
-        ("libkilocore_pages.so", &["pages", "run"]),
+        ("libkilocore_measure.so", &["record", "locks"]),
+        ("libkilocore_pages.so", &["run", "--pages"]),
     ] {
         fs::write(folder.path().join(library), "").unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))

@@ -102,7 +102,7 @@ fn profile() -> &'static str {
     PROFILE.get_or_init(|| {
         let path = folder("profile").join("profile.json");
         let path = path.to_str().expect("text").to_owned();
-        let words = ["measure", "--twice", "--output", &path, "--"];
+        let words = ["record", "locks", "--twice", "--output", &path, "--"];
         let output = succeed(kilocore(words.into_iter().chain(KCCACHETEST)));
         assert_eq!(answer(&output).last(), Some(&"ok"), "the program's output is its own");
         path
@@ -117,7 +117,7 @@ fn a_profile_becomes_a_forecast_of_every_lock() {
     let taken = |lock: &Value| lock["acquisitions"].as_u64().expect("a number");
     // Two threads set, get and remove 20,000 records each, under a mutex of their bucket.
     assert!(locks.iter().map(taken).sum::<u64>() >= 120_000, "{locks:#?}");
-    let words = ["predict", profile(), "--cores", "1,6,48", "--json"];
+    let words = ["forecast", profile(), "--cores", "1,6,48", "--json"];
     let text = succeed(kilocore(words.into_iter().chain(MACHINE)));
     let document = one_document(&text);
     assert_eq!(document["provenance"], "simulated");
@@ -156,7 +156,7 @@ fn a_profile_becomes_a_forecast_of_every_lock() {
 
 #[test]
 fn the_same_forecast_twice_is_the_same_to_the_letter() {
-    let words = ["predict", profile(), "--cores", "1,6,48", "--lock", "futex,mcs,cna", "--json"];
+    let words = ["forecast", profile(), "--cores", "1,6,48", "--lock", "futex,mcs,cna", "--json"];
     let [first, second] = [(); 2].map(|()| succeed(kilocore(words.into_iter().chain(MACHINE))));
     let differing = first.lines().zip(second.lines()).find(|(first, second)| first != second);
     assert!(first == second, "{differing:?}");
@@ -169,7 +169,7 @@ fn every_kind_of_report_is_written() {
         [("r.html", "<!doctype html"), ("r.svg", "<svg"), ("r.csv", "lock,"), ("r.json", "{")]
     {
         let path = folder.join(name);
-        let words = ["predict", profile(), "--cores", "1,48", "--lock", "mcs", "--output"];
+        let words = ["forecast", profile(), "--cores", "1,48", "--lock", "mcs", "--output"];
         let words = words.into_iter().chain([path.to_str().expect("text")]).chain(MACHINE);
         let table = succeed(kilocore(words));
         assert!(table.contains("What the forecast assumes"), "{table}");
@@ -194,6 +194,30 @@ fn the_doctor_prints_one_document_and_its_advice_runs() {
     let expected = succeed(plain);
     let under = succeed(kilocore(["run", "--lock", &lock, "--"].into_iter().chain(KCCACHETEST)));
     assert_eq!(answer(&under), answer(&expected), "under {lock}");
+}
+
+/// What the doctor says of a program that prints nothing, and what is forecast from the recording that it
+/// kept.
+fn doctor_and_forecast(name: &str, script: &str, options: &[&str]) -> [String; 2] {
+    let kept = folder(name).join("kept.json");
+    let kept = kept.to_str().expect("text");
+    let few = ["--cores", "1,6,48", "--lock", "futex,mcs"];
+    let options = || few.iter().chain(options).copied().chain(MACHINE);
+    let doctor =
+        ["doctor", "--keep", kept].into_iter().chain(options()).chain(["sh", "-c", script]);
+    let forecast = ["forecast", kept].into_iter().chain(options());
+    [succeed(kilocore(doctor)), succeed(kilocore(forecast))]
+}
+
+#[test]
+fn the_doctor_says_what_is_forecast_from_its_recording() {
+    let works = format!("{} > /dev/null", KCCACHETEST.join(" "));
+    for (name, script) in [("doctor-works", &*works), ("doctor-no-locks", "sleep 0.1")] {
+        for options in [&[][..], &["--json"], &["--all"]] {
+            let [said, forecast] = doctor_and_forecast(name, script, options);
+            assert!(said.len() > 100 && said == forecast, "{options:?}: {said}\nand\n{forecast}");
+        }
+    }
 }
 
 #[test]
@@ -276,7 +300,8 @@ fn an_interrupted_program_still_gives_a_profile_and_is_not_run_again() {
     let [ready, profile] = ["ready", "profile.json"].map(|name| folder.join(name));
     let [ready, profile] = [&ready, &profile].map(|path| path.to_str().expect("text"));
     let mut command = kilocore([
-        "measure",
+        "record",
+        "locks",
         "--twice",
         "--output",
         profile,
@@ -308,7 +333,7 @@ fn a_program_that_dies_by_a_signal_leaves_a_profile() {
     let script = "sysbench mutex --threads=2 --time=60 --mutex-locks=100000000 run >&2 & \
                   sleep 0.5; kill -KILL $!; wait $!";
     let path = path.to_str().expect("text");
-    let output = run(kilocore(["measure", "--output", path, "--", "sh", "-c", script]));
+    let output = run(kilocore(["record", "locks", "--output", path, "--", "sh", "-c", script]));
     assert_eq!(output.status.code(), Some(137), "{}", String::from_utf8_lossy(&output.stderr));
     let document = one_document(&fs::read_to_string(path).unwrap());
     assert_eq!(document["runs"][0]["exit_status"], 137);
@@ -335,7 +360,7 @@ fn forecast_128_cores(locks: &[&str]) {
         .find(|machine| machine.hardware_threads() >= 128)
         .expect("a machine of 128 hardware threads is known");
     let began = Instant::now();
-    let words = ["predict", profile(), "--json", "--machine", &big.name];
+    let words = ["forecast", profile(), "--json", "--machine", &big.name];
     let document = one_document(&succeed(kilocore(words.iter().chain(locks).copied())));
     println!("up to 128 cores of {}: {:.1?}", big.name, began.elapsed());
     for curve in document["curves"].as_array().expect("a list") {

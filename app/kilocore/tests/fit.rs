@@ -1,4 +1,4 @@
-//! `kilocore fit`: what it refuses, what it leaves out, and whether it finds again what a known
+//! `kilocore forecast` of measured throughputs: what it refuses, what it leaves out, and whether it finds again what a known
 //! workload does.
 
 use crate::common;
@@ -25,7 +25,7 @@ fn refused(name: &str, content: Option<&[u8]>, parts: &[&str]) {
         None => Path::new(env!("CARGO_TARGET_TMPDIR")).join(name),
     };
     let path = path.to_str().expect("a plain path");
-    let output = kilocore(&["fit", path, "--machine", "core-i7-6700", "--json"]);
+    let output = kilocore(&["forecast", path, "--machine", "core-i7-6700", "--json"]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{name}: {message}");
     assert!(output.stdout.is_empty(), "{name} printed {:?}", output.stdout);
@@ -101,7 +101,7 @@ fn words_that_are_wrong() {
         (&["--machine", "core-i7-6700", "--profile", "/nonexistent"], ["/nonexistent", "No such"]),
         (&["--machine", "core-i7-6700", "--output", "fit.docx"], ["fit.docx", ".html"]),
     ] {
-        let output = kilocore(&[&["fit", path], words].concat());
+        let output = kilocore(&[&["forecast", path], words].concat());
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
         assert!(output.stdout.is_empty());
@@ -119,8 +119,15 @@ const SMALL: &[u8] = b"lock;cores;throughput;host\npthread;1;2.9e6;a\npthread;2;
 fn the_same_input_gives_the_same_bytes_and_every_name_is_kept() {
     let path = file("fit-small.csv", SMALL);
     let path = path.to_str().expect("a plain path");
-    let words =
-        ["fit", path, "--machine", "core-i7-6700", "--json", "--lock", "pthread,mcs,clh_spin,cna"];
+    let words = [
+        "forecast",
+        path,
+        "--machine",
+        "core-i7-6700",
+        "--json",
+        "--lock",
+        "pthread,mcs,clh_spin,cna",
+    ];
     let first = succeeds(&[&words[..], &["--cores", "4,8"]].concat());
     let again = succeeds(&[&words[..], &["--cores", "4,8"]].concat());
     assert_eq!(first.stdout, again.stdout);
@@ -170,7 +177,7 @@ fn reports_are_written_beside_the_table() {
     let path = path.to_str().expect("a plain path");
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit-report.html");
     let words =
-        ["fit", path, "--machine", "core-i7-6700", "--lock", "mcs,ticket", "--cores", "1,4,8"];
+        ["forecast", path, "--machine", "core-i7-6700", "--lock", "mcs,ticket", "--cores", "1,4,8"];
     let output = succeeds(&[&words[..], &["--output", report.to_str().expect("plain")]].concat());
     let table = String::from_utf8(output.stdout).expect("text");
     for part in ["What the workload looks like", "mcs (mcs_spin)", "on 8", "scalability law"] {
@@ -202,7 +209,7 @@ fn a_known_workload_is_found_again() {
     let given = simulate("ticket,mcs,futex", "6,12,24", "2");
     let path = file("fit-known.json", &given);
     let words =
-        ["fit", path.to_str().expect("plain"), "--lock", "ticket,mcs,futex,clh,cna,requester"];
+        ["forecast", path.to_str().expect("plain"), "--lock", "ticket,mcs,futex,clh,cna,requester"];
     let fit = succeeds(&[&words[..], &["--cores", "24,36,48"], &machine].concat());
     let fit: Value = serde_json::from_slice(&fit.stdout).expect("one document");
     let truth = simulate("ticket,mcs,futex,clh,cna,requester", "24,36,48", "2");
@@ -227,14 +234,14 @@ fn a_known_workload_is_found_again() {
     assert!(within >= 12, "{within} of {held_back}: {truth:?} in {low:?} to {high:?}");
 }
 
-/// A profile of a real program, as `kilocore measure` wrote it.
+/// A profile of a real program, as `kilocore record locks` wrote it.
 const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles/kyotocabinet.json");
 
 #[test]
 fn a_profile_gives_what_need_not_be_searched() {
     let given = "lock,cores,throughput\npthread,1,10\npthread,2,14\npthread,4,15\nticket,4,17\n";
     let path = file("fit-with-profile.csv", given.as_bytes());
-    let words = ["fit", path.to_str().expect("plain"), "--profile", PROFILE];
+    let words = ["forecast", path.to_str().expect("plain"), "--profile", PROFILE];
     let machine = ["--machine", "core-i7-6700", "--lock", "mcs,futex", "--cores", "4,8"];
     let document = succeeds(&[&words[..], &machine, &["--json"]].concat());
     let document: Value = serde_json::from_slice(&document.stdout).expect("one document");

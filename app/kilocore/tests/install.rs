@@ -63,7 +63,7 @@ fn what_is_installed_works_and_goes_away_again() {
     // It finds its libraries where it was put.
     let profile = root.path().join("profile.json");
     let output = Command::new(&program)
-        .args(["measure", "--output"])
+        .args(["record", "locks", "--output"])
         .arg(&profile)
         .args(["sh", "-c", "exit 3"])
         .env_remove("KILOCORE_LIBRARY_DIR")

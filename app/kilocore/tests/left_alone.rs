@@ -81,7 +81,7 @@ const QUIET: [&[&str]; 4] = [
     &["run", "--quiet", "--lock", "mcs"],
     &["run", "--rwlock", "reader-first"],
     &["run", "--quiet", "--lock", "clh", "--rwlock", "bravo-phase-fair"],
-    &["pages", "run"],
+    &["run", "--pages"],
 ];
 
 /// Asserts that a program does what it does alone, also if a shell starts it.
@@ -167,7 +167,7 @@ fn a_program_that_ends_at_once_is_known_to_whoever_executes_it() {
             assert!(measured.said.contains(program), "{measured:?}");
         }
         let profile = folder.path().join("profile.json");
-        let measuring = ["measure", "--output", profile.to_str().expect("a plain path")];
+        let measuring = ["record", "locks", "--output", profile.to_str().expect("a plain path")];
         let (_, output, said) = under(&measuring, &["sh", "-c", &format!("{program}; exit 0")]);
         let told = format!("{output}{said}");
         assert!(!told.contains("No lock of the program was seen."), "{told}");

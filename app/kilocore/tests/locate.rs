@@ -1,4 +1,4 @@
-//! `kilocore locate` finds planted bottlenecks, and nothing where there is none.
+//! `kilocore locate` and `kilocore compare` find planted bottlenecks, and nothing where there is none.
 
 mod formats;
 mod gperftools;

@@ -3,6 +3,7 @@
 mod bad_input;
 mod command_line;
 mod common;
+mod files;
 mod fit;
 mod house;
 mod install;
@@ -10,8 +11,8 @@ mod left_alone;
 mod locate;
 mod measure_trace;
 mod numa_advise;
-mod numa_record;
 mod pages;
 mod pages_run;
 mod quota;
 mod read_write;
+mod references;

@@ -40,7 +40,16 @@ fn said(output: &Output) -> String {
 /// Traces a program and returns its profile, which goes into a file of this name.
 fn traced(profile: &str, command: &[&str]) -> (Value, Output) {
     let profile = path(profile);
-    let words = ["measure", "--how", "preload", "--trace", "--output", text(&profile), "--"];
+    let words = [
+        "record",
+        "locks",
+        "--recorder",
+        "preload",
+        "--count-lines",
+        "--output",
+        text(&profile),
+        "--",
+    ];
     let output = kilocore(&[&words[..], command].concat());
     let document = fs::read(&profile).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
     (serde_json::from_slice(&document).expect("a document"), output)
@@ -91,7 +100,7 @@ fn forecast(name: &str, mut profile: Value) -> Value {
     let file = path(name);
     fs::write(&file, profile.to_string()).expect("written");
     let words = ["--machine", "opteron-6344-4s", "--cores", "1,2", "--lock", "futex", "--json"];
-    let output = kilocore(&[&["predict", text(&file)], &words[..]].concat());
+    let output = kilocore(&[&["forecast", text(&file)], &words[..]].concat());
     assert!(output.status.success(), "{}", said(&output));
     let forecast: Value = serde_json::from_slice(&output.stdout).expect("a document");
     let assumptions = forecast["assumptions"].to_string();
@@ -133,7 +142,8 @@ fn a_word_that_is_no_lock_of_the_profile_is_listed() {
 #[test]
 fn a_trace_goes_with_a_second_run_and_keeps_off_the_programs_output() {
     let program = turns("trace-twice", "-pie");
-    let words = ["measure", "--json", "--how", "preload", "--twice", "--trace", "--"];
+    let words =
+        ["record", "locks", "--json", "--recorder", "preload", "--twice", "--count-lines", "--"];
     let output = kilocore(&[&words[..], &[text(&program), "300"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let profile: Value = serde_json::from_slice(&output.stdout).expect("a document");
@@ -144,7 +154,16 @@ fn a_trace_goes_with_a_second_run_and_keeps_off_the_programs_output() {
 
     // What it writes under QEMU is discarded, and its input is its own the first time only.
     let file = path("trace-cat.json");
-    let words = ["measure", "--how", "preload", "--trace", "--output", text(&file), "--"];
+    let words = [
+        "record",
+        "locks",
+        "--recorder",
+        "preload",
+        "--count-lines",
+        "--output",
+        text(&file),
+        "--",
+    ];
     let output = kilocore(&[&words[..], &["sh", "-c", "echo once"]].concat());
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(printed.matches("once").count(), 1, "{printed}");
@@ -190,12 +209,12 @@ fn what_cannot_be_traced_is_refused_before_anything_runs() {
     (header[16], header[18]) = (2, 183);
     fs::write(&arm, header).expect("written");
     fs::set_permissions(&arm, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    refused(&["measure", "--trace", "--", text(&arm)], &["Arm with 64 bits"]);
-    refused(&["measure", "--trace", "--pid", "1"], &["--trace", "--pid"]);
+    refused(&["record", "locks", "--count-lines", "--", text(&arm)], &["Arm with 64 bits"]);
+    refused(&["record", "locks", "--count-lines", "--pid", "1"], &["--count-lines", "--pid"]);
 
     let without = |variable: &str, value: &str, part: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
-            .args(["measure", "--trace", "--", "/bin/echo", "said"])
+            .args(["record", "locks", "--count-lines", "--", "/bin/echo", "said"])
             .env(variable, value)
             .output()
             .expect("kilocore runs");

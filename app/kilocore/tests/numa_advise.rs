@@ -1,4 +1,5 @@
-//! `kilocore numa advise`: verdicts on a program whose memory lies badly, and what must be refused.
+//! `kilocore record references` and `kilocore forecast` of that: verdicts on a program whose memory lies
+//! badly, and what must be refused.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -42,10 +43,28 @@ fn trace() -> &'static Path {
     static TRACE: OnceLock<PathBuf> = OnceLock::new();
     TRACE.get_or_init(|| {
         let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("placed.refs");
-        let words = ["numa", "record", "--output", &path(&trace), "--", placed()];
-        assert_eq!(kilocore(&words).status.code(), Some(7));
+        let output = recorded(&trace, &[], &[placed()]);
+        assert_eq!(output.status.code(), Some(7), "the program's own");
         trace
     })
+}
+
+/// What a program did while its references were recorded.
+fn recorded(trace: &Path, options: &[&str], program: &[&str]) -> Output {
+    let file = path(trace);
+    kilocore(&[&["record", "references", "--output", &file], options, &["--"], program].concat())
+}
+
+/// The advice to a program that is recorded into a file of this name.
+fn advice(name: &str, options: &[&str], program: &str) -> Value {
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    assert_eq!(recorded(&trace, options, &[program]).status.code().unwrap_or(-1) & !7, 0);
+    forecast(&trace)
+}
+
+/// The advice from a trace.
+fn forecast(trace: &Path) -> Value {
+    document(&kilocore(&["forecast", &path(trace), "--machine", "xeon-8375c-2s", "--json"]))
 }
 
 fn path(path: &Path) -> String {
@@ -104,9 +123,7 @@ fn are_as_expected(document: &Value) {
 
 #[test]
 fn a_program_is_told_what_to_do_about_its_memory() {
-    let output = kilocore(&["numa", "advise", "--json", "--", placed()]);
-    assert_eq!(output.status.code(), Some(7), "the program's own");
-    let document = document(&output);
+    let document = forecast(trace());
     assert_eq!(document["provenance"], "simulated");
     assert_eq!((&document["machine"], &document["nodes"]), (&"xeon-8375c-2s".into(), &2.into()));
     assert_eq!(document["threads"], 5);
@@ -121,10 +138,10 @@ fn a_program_is_told_what_to_do_about_its_memory() {
 }
 
 #[test]
-fn a_trace_is_as_good_as_the_program() {
+fn advice_is_for_a_machine_and_the_same_every_time() {
     let trace = path(trace());
     for machine in ["epyc-7742-2s", "xeon-8375c-2s"] {
-        let words = ["numa", "advise", "--machine", machine, "--trace", &trace, "--json"];
+        let words = ["forecast", "--machine", machine, &trace, "--json"];
         let output = kilocore(&words);
         assert!(output.status.success());
         are_as_expected(&document(&output));
@@ -136,10 +153,11 @@ fn a_trace_is_as_good_as_the_program() {
 fn blocks_in_the_heap_have_rows_by_the_functions_that_allocate_them() {
     let program = compiled("shelves.cpp", "shelves", &[]);
     let native = Command::new(&program).output().expect("it runs");
-    let output = kilocore(&["numa", "advise", "--", &program]);
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shelves.refs");
+    let output = recorded(&trace, &[], &[&program]);
     assert_eq!(output.status.code(), Some(0));
-    assert!(output.stdout.starts_with(&native.stdout), "the program's own output");
-    let document = document(&kilocore(&["numa", "advise", "--json", "--", &program]));
+    assert_eq!(output.stdout, native.stdout, "the program's own output");
+    let document = forecast(&trace);
     let shelves = called(&document, "shop::Shelf::Shelf (shelves.cpp:");
     assert_eq!((&shelves["mappings"], &shelves["kind"]), (&8.into(), &"allocated".into()));
     assert_eq!(
@@ -154,9 +172,7 @@ fn blocks_in_the_heap_have_rows_by_the_functions_that_allocate_them() {
     assert_eq!((&weights["mappings"], &weights["mapped_at_end"]), (&100.into(), &false.into()));
     assert_eq!((&weights["threads"], &weights["nodes"]), (&1.into(), &1.into()), "{weights}");
     assert_eq!(called(&document, "[heap], the rest")["kind"], "heap");
-    let large =
-        kilocore(&["numa", "advise", "--json", "--smallest-block", "50000", "--", &program]);
-    let large = self::document(&large);
+    let large = advice("shelves-large.refs", &["--smallest-block", "50000"], &program);
     assert_eq!(called(&large, "shop::Shelf::Shelf (shelves.cpp:")["mappings"], 8);
     let is_small = |row: &Value| row["memory"].as_str().is_some_and(|it| it.contains("weigh"));
     assert!(!large["mappings"].as_array().expect("rows").iter().any(is_small));
@@ -165,7 +181,7 @@ fn blocks_in_the_heap_have_rows_by_the_functions_that_allocate_them() {
 #[test]
 fn what_a_static_program_maps_has_places_and_its_heap_has_none() {
     let program = compiled("placed.c", "placed-static", &["-static"]);
-    let document = document(&kilocore(&["numa", "advise", "--json", "--", &program]));
+    let document = advice("placed-static.refs", &[], &program);
     are_as_expected(&document);
     let unseen = document["not_covered"].as_array().expect("words");
     let is_static = |what: &Value| what.as_str().is_some_and(|it| it.contains("linked statically"));
@@ -183,9 +199,11 @@ fn programs_of_debians_do_what_they_do_and_name_their_files() {
     {
         let native = Command::new(words[0]).args(&words[1..]).output().expect("it is installed");
         let json = input_path.clone() + ".json";
-        let output = kilocore(&[&["numa", "advise", "--output", &json, "--"][..], words].concat());
+        let trace = PathBuf::from(input_path.clone() + ".refs");
+        let output = recorded(&trace, &[], words);
         assert_eq!(output.status.code(), Some(0));
-        assert!(output.stdout.starts_with(&native.stdout), "{words:?} prints something else");
+        assert!(output.stdout == native.stdout, "{words:?} prints something else");
+        assert!(kilocore(&["forecast", &path(&trace), "--output", &json]).status.success());
         let text = fs::read_to_string(&json).expect("it was written");
         let document: Value = serde_json::from_str(&text).expect("a document");
         let rows = document["mappings"].as_array().expect("rows").iter();
@@ -202,7 +220,7 @@ fn people_are_told_what_could_not_be_seen_first() {
     let rows = page.with_extension("csv");
     let (page_name, rows_name) = (path(&page), path(&rows));
     let files = ["--output", &page_name, "--output", &rows_name];
-    let output = kilocore(&[&["numa", "advise", "--trace", &trace][..], &files].concat());
+    let output = kilocore(&[&["forecast", &trace][..], &files].concat());
     let text = String::from_utf8(output.stdout).expect("it is text");
     assert!(text.starts_with("Not in these figures: "), "{text}");
     for part in [
@@ -221,19 +239,23 @@ fn people_are_told_what_could_not_be_seen_first() {
 
 #[test]
 fn bad_input_is_refused() {
-    let advise = |words: &[&'static str]| [&["numa", "advise"], words].concat();
-    refused(&advise(&["--machine", "no-such", "--", "true"]), &["no-such"]);
-    refused(&advise(&["--cpus", "0", "--", "true"]), &["--cpus", "0"]);
-    refused(&advise(&["--nodes", "0", "--", "true"]), &["--nodes", "0"]);
-    refused(&advise(&["--cpus", "5", "--nodes", "2", "--", "true"]), &["5 processors", "2 nodes"]);
-    refused(&advise(&["--machine", "core-i7-6700", "--", "true"]), &["one memory node"]);
-    refused(&advise(&["--output", "advice.svg", "--", "true"]), &["no chart"]);
-    refused(&advise(&[]), &["COMMAND"]);
-    refused(&advise(&["--trace", "no-such.refs"]), &["no-such.refs"]);
-    refused(&advise(&["--trace", "x", "--", "true"]), &["cannot be used with"]);
-    refused(&advise(&["--trace", "x", "--smallest-block", "9"]), &["cannot be used with"]);
-    refused(&advise(&["--smallest-block", "0", "--", "true"]), &["--smallest-block", "0"]);
-    ended(127, &advise(&["--", "no-such-program"]), &["no-such-program"]);
+    let trace = path(trace());
+    let advise = |words: &[&str], parts: &[&str]| {
+        refused(&[&["forecast", &trace], words].concat(), parts);
+    };
+    advise(&["--machine", "no-such"], &["no-such"]);
+    advise(&["--cpus", "0"], &["--cpus", "0"]);
+    advise(&["--nodes", "0"], &["--nodes", "0"]);
+    advise(&["--cpus", "5", "--nodes", "2"], &["5 processors", "2 nodes"]);
+    advise(&["--machine", "core-i7-6700"], &["one memory node"]);
+    advise(&["--output", "advice.svg"], &["no chart"]);
+    advise(&["--lock", "mcs"], &["--lock", "a lock profile", "a trace of references"]);
+    refused(&["forecast", "no-such.refs"], &["no-such.refs"]);
+    let record = |words: &[&'static str]| [&["record", "references"], words].concat();
+    refused(&record(&[]), &["COMMAND"]);
+    refused(&record(&["--smallest-block", "0", "--", "true"]), &["--smallest-block", "0"]);
+    refused(&record(&["--output", "/nowhere/x.refs", "--", "true"]), &["/nowhere"]);
+    ended(127, &record(&["--", "no-such-program"]), &["no-such-program"]);
 }
 
 #[test]
@@ -241,7 +263,10 @@ fn what_is_no_program_is_refused() {
     kilocore_shipped::folder();
     let text = file("no-program", b"hello");
     fs::set_permissions(&text, PermissionsExt::from_mode(0o755)).expect("it is ours");
-    refused(&["numa", "advise", "--", &path(&text)], &["no ELF file"]);
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-program.refs");
+    let words = ["record", "references", "--output", &path(&trace), "--", &path(&text)];
+    refused(&words, &["no ELF file"]);
+    assert!(!trace.exists(), "nothing is half-written");
 }
 
 #[test]
@@ -249,8 +274,8 @@ fn a_trace_that_was_cut_off_is_refused() {
     let whole = fs::read(trace()).expect("it was written");
     for (name, part) in [("half.refs", whole.len() / 2), ("beginning.refs", 20)] {
         let cut = path(&file(name, &whole[..part]));
-        refused(&["numa", "advise", "--trace", &cut], &[name, "cut off"]);
+        refused(&["forecast", &cut], &[name, "cut off"]);
     }
     let other = path(&file("other.refs", b"something else"));
-    refused(&["numa", "advise", "--trace", &other], &["other.refs", "no trace of references"]);
+    refused(&["forecast", &other], &["other.refs", "a trace of references"]);
 }

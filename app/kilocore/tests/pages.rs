@@ -1,4 +1,4 @@
-//! `kilocore pages record`, `kilocore pages show` and `kilocore pages replay`.
+//! `kilocore record pages` and `kilocore show` of a trace.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
 
 fn shown(words: &[&str], path: &Path) -> String {
     let path = path.to_str().expect("an ordinary name");
-    let output = kilocore(&[&["pages", "show"], words, &[path]].concat());
+    let output = kilocore(&[&["show"], words, &[path]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
@@ -67,7 +67,7 @@ fn a_trace_is_summarized_for_people_and_printed_as_text_that_is_read_again() {
 #[test]
 fn what_is_no_trace_is_refused_with_its_place() {
     let show = |path: &Path, parts: &[&str]| {
-        refused(&["pages", "show", path.to_str().expect("an ordinary name")], parts);
+        refused(&["show", path.to_str().expect("an ordinary name")], parts);
     };
     let whole = fs::read(traces().pop().expect("there are some")).expect("it is there");
     show(&file("pages-cut", &whole[..whole.len() / 2]), &["pages-cut: at byte ", "cut off"]);
@@ -80,26 +80,26 @@ fn what_is_no_trace_is_refused_with_its_place() {
     show(&file("pages-newer", &newer), &["pages-newer: at byte 8: ", "version 9", "update"]);
     show(&file("pages-other", b"something else"), &["pages-other: this is no trace of pages"]);
     show(Path::new("/no/such.pages"), &["/no/such.pages: ", "exists"]);
-    refused(&["pages", "show", "--json", "--events", "x"], &["--events"]);
+    refused(&["show", "--json", "--events", "x"], &["--events"]);
 }
 
 #[test]
 fn what_cannot_be_recorded_is_refused_before_anything_runs() {
-    ended(127, &["pages", "record", "no-such-program-anywhere"], &["no-such-program-anywhere"]);
-    refused(&["pages", "record", "-o", "/no/such/x", "true"], &["/no/such/x", "choose a folder"]);
-    refused(&["pages", "record", "--limit-events", "0", "true"], &["0"]);
-    refused(&["pages", "record", "--duration", "0", "true"], &["give seconds above 0"]);
-    refused(&["pages", "record"], &["<COMMAND>"]);
+    ended(127, &["record", "pages", "no-such-program-anywhere"], &["no-such-program-anywhere"]);
+    refused(&["record", "pages", "-o", "/no/such/x", "true"], &["/no/such/x", "choose a folder"]);
+    refused(&["record", "pages", "--limit-events", "0", "true"], &["0"]);
+    refused(&["record", "pages", "--duration", "0", "true"], &["give seconds above 0"]);
+    refused(&["record", "pages"], &["<COMMAND>"]);
 }
 
-/// Runs `kilocore pages record` with this trace, as this user.
+/// Runs `kilocore record pages` with this trace, as this user.
 fn record(path: &Path, user: Option<u32>, words: &[&str]) -> Output {
     let mut command = match user {
         // Where the program itself is may be closed to others, so a copy is run.
         Some(_) => Command::new(path.with_file_name("kilocore")),
         None => Command::new(env!("CARGO_BIN_EXE_kilocore")),
     };
-    command.args(["pages", "record", "--output"]).arg(path).args(words);
+    command.args(["record", "pages", "--output"]).arg(path).args(words);
     if let Some(user) = user {
         command.uid(user).gid(user);
     }

@@ -73,7 +73,7 @@ fn a_limit_is_seen_and_said_and_no_verdict_comes_of_it() {
     let profile = folder.path().join("profile.json");
     let kilocore = kilocore_shipped::folder().join("kilocore");
     let (kilocore, file) = (kilocore.to_str().expect("text"), profile.to_str().expect("text"));
-    let words = [kilocore, "measure", "--output", file, "--", "python3", "-c", BUSY];
+    let words = [kilocore, "record", "locks", "--output", file, "--", "python3", "-c", BUSY];
     let output = group.command(&words).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     let document: Value =
@@ -86,7 +86,7 @@ fn a_limit_is_seen_and_said_and_no_verdict_comes_of_it() {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("allowed it the time of 0.10 cores, and held it up in"), "{said}");
     let predict = Command::new(kilocore)
-        .args(["predict", file, "--machine", "opteron-6344-4s", "--cores", "1,6", "--json"])
+        .args(["forecast", file, "--machine", "opteron-6344-4s", "--cores", "1,6", "--json"])
         .output()
         .expect("it runs");
     let answer: Value = serde_json::from_slice(&predict.stdout).expect("a document");
@@ -113,12 +113,12 @@ fn figures_that_are_those_of_a_limit_say_so() {
     assert!(said.contains(warning) && said.contains("held the tasks up in"), "{said}");
     let out = folder.path().join("profiles");
     let out = out.to_str().expect("text");
-    let record = [kilocore, "locate", "record", "--runs=1", "--call-graph=none", "--folder", out];
+    let record = [kilocore, "locate", "--runs=1", "--call-graph=none", "--folder", out];
     let record = [&record[..], &["--", "python3", "-c", BUSY]].concat();
     let said = said_in(&group, &record);
     assert!(said.contains(warning) && said.contains("held it up in"), "{said}");
     let steered =
-        [kilocore, "sched", "--dry-run", "--metrics", "proc", "--", "python3", "-c", BUSY];
+        [kilocore, "steer", "--dry-run", "--metrics", "proc", "--", "python3", "-c", BUSY];
     let said = said_in(&group, &steered);
     assert!(said.contains(warning) && said.contains("held it up in"), "{said}");
 }

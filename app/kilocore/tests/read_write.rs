@@ -1,4 +1,4 @@
-//! `kilocore predict` on programs with read-write locks: these are a second choice beside the mutex.
+//! `kilocore forecast` on programs with read-write locks: these are a second choice beside the mutex.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 fn predicted(profile: &str, words: &[&str]) -> Vec<u8> {
     let path = format!("{}/../../data/profiles/{profile}.json", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
-        .args(["predict", &path, "--machine", "opteron-6344-4s", "--cores", "1,24"])
+        .args(["forecast", &path, "--machine", "opteron-6344-4s", "--cores", "1,24"])
         .args(words)
         .output()
         .expect("kilocore runs");

@@ -204,7 +204,7 @@ fn a_running_program_is_watched_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(&planted(folder.path(), &[]), &["3", "50", "100"]);
     let pid = running.pid();
-    let words = ["measure", "--json", "--pid", pid.as_str(), "--duration", "3"];
+    let words = ["record", "locks", "--json", "--pid", pid.as_str(), "--duration", "3"];
     let answer = run(kilocore().args(words));
     if !can_watch(&answer) {
         return;
@@ -226,7 +226,7 @@ fn a_static_program_is_watched_without_being_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let program = planted(folder.path(), &["-static"]);
     let answer = run(kilocore()
-        .args(["measure", "--json", "--duration", "3", "--"])
+        .args(["record", "locks", "--json", "--duration", "3", "--"])
         .arg(&program)
         .args(["3", "50", "100"]));
     if can_watch(&answer) {
@@ -241,7 +241,7 @@ fn both_recorders_together_see_what_each_sees() {
     let folder = tempfile::tempdir().unwrap();
     let program = planted(folder.path(), &[]);
     let answer = run(kilocore()
-        .args(["measure", "--json", "--how", "both", "--duration", "3", "--"])
+        .args(["record", "locks", "--json", "--recorder", "both", "--duration", "3", "--"])
         .arg(&program)
         .args(["3", "50", "100"]));
     if !can_watch(&answer) {
@@ -269,14 +269,14 @@ fn a_forecast_says_what_to_do_about_a_lock_that_run_cannot_replace() {
     // On a busy machine a few seconds may show too little of the lock for a forecast.
     let mut said = Vec::new();
     for seconds in ["3", "6", "12"] {
-        let words = ["measure", "--how", "watch", "--duration", seconds, "--output"];
+        let words = ["record", "locks", "--recorder", "watch", "--duration", seconds, "--output"];
         let program = ["--", program.to_str().expect("a plain path"), "4", "5", "10"];
         let measured = run(kilocore().args(words).arg(&path).args(program));
         if !can_watch(&measured) {
             return;
         }
         let words =
-            ["predict", "--machine", "opteron-6344-4s", "--cores", "1,16,48", "--lock", "mcs"];
+            ["forecast", "--machine", "opteron-6344-4s", "--cores", "1,16,48", "--lock", "mcs"];
         let answer = run(kilocore().args(words).arg(&path));
         assert_eq!(answer.status, Some(0), "{}", answer.stderr);
         let text = answer.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -296,7 +296,7 @@ fn killed_in_the_middle_it_leaves_the_program_alone() {
     let mut running = Running::start(&planted(folder.path(), &[]), &["3", "20", "20"]);
     let pid = running.pid();
     let mut watcher = kilocore()
-        .args(["measure", "--json", "--pid", pid.as_str()])
+        .args(["record", "locks", "--json", "--pid", pid.as_str()])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -321,12 +321,21 @@ fn killed_in_the_middle_it_leaves_the_program_alone() {
 #[test]
 fn what_cannot_be_watched_is_refused_with_a_reason() {
     for (words, expected) in [
-        (vec!["measure", "--pid", "4294967294"], "there is no process 4294967294"),
-        (vec!["measure", "--how", "preload", "--pid", "1"], "leave out --how, or say --how watch"),
-        (vec!["doctor", "--how", "both", "--pid", "1"], "leave out --how, or say --how watch"),
+        (vec!["record", "locks", "--pid", "4294967294"], "there is no process 4294967294"),
+        (
+            vec!["record", "locks", "--recorder", "preload", "--pid", "1"],
+            "leave out --recorder, or say --recorder watch",
+        ),
+        (
+            vec!["doctor", "--recorder", "both", "--pid", "1"],
+            "leave out --recorder, or say --recorder watch",
+        ),
         (vec!["doctor", "--pid", "none"], "invalid value"),
-        (vec!["measure", "--tree", "true"], "--pid"),
-        (vec!["measure", "--how", "preload", "--output", "page.html", "true"], "add --how watch"),
+        (vec!["record", "locks", "--tree", "true"], "--pid"),
+        (
+            vec!["record", "locks", "--recorder", "preload", "--output", "page.html", "true"],
+            "add --recorder watch",
+        ),
     ] {
         let answer = run(kilocore().args(&words));
         assert_eq!(answer.status, Some(2), "{words:?}: {}", answer.stderr);
@@ -337,7 +346,8 @@ fn what_cannot_be_watched_is_refused_with_a_reason() {
 
 #[test]
 fn a_program_that_ends_at_once_is_no_failure() {
-    let answer = run(kilocore().args(["measure", "--json", "--how", "watch", "--", "true"]));
+    let answer =
+        run(kilocore().args(["record", "locks", "--json", "--recorder", "watch", "--", "true"]));
     if can_watch(&answer) {
         let profile = profile(&answer);
         let locks = profile.runs.iter().flat_map(|run| &run.processes).map(|p| p.locks.len());

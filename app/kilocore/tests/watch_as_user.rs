@@ -115,7 +115,7 @@ fn watched(folder: &Path) -> Option<(Profile, f64)> {
     let mut line = String::new();
     output.read_line(&mut line).expect("it says that it is ready");
     let pid = running.0.id().to_string();
-    let words = ["measure", "--json", "--duration", "3", "--pid", pid.as_str()];
+    let words = ["record", "locks", "--json", "--duration", "3", "--pid", pid.as_str()];
     let answer = run(as_user(&folder.join("kilocore")).current_dir(folder).args(words));
     if answer.status == Some(2) {
         let mends = ["sysctl kernel.", "--security-opt", "--cap-add", "x86-64 only"];
@@ -186,7 +186,7 @@ fn somebody_elses_program_is_refused_with_a_reason() {
     }
     let folder = folder();
     let pid = std::process::id().to_string();
-    let words = ["measure", "--json", "--duration", "1", "--pid", pid.as_str()];
+    let words = ["record", "locks", "--json", "--duration", "1", "--pid", pid.as_str()];
     let answer =
         run(as_user(&folder.path().join("kilocore")).current_dir(folder.path()).args(words));
     assert_eq!(answer.status, Some(2), "{}", answer.stderr);

@@ -29,7 +29,7 @@ fn changing(folder: &Path, mutex: &str) -> PathBuf {
 }
 
 fn watch(words: &[&str]) -> Run {
-    run(kilocore().args(["measure", "--json"]).args(words))
+    run(kilocore().args(["record", "locks", "--json"]).args(words))
 }
 
 fn watching(profile: &Profile) -> &Watching {
@@ -162,7 +162,7 @@ fn a_filter_of_system_calls_is_named_with_its_mend() {
     let folder = tempfile::tempdir().unwrap();
     let filter = build(folder.path(), "filter.c", "filter", &[]);
     for error in [libc::EPERM, libc::ENOSYS] {
-        let words = ["measure", "--json", "--how", "watch", "--", "echo", "started"];
+        let words = ["record", "locks", "--json", "--recorder", "watch", "--", "echo", "started"];
         let mut command = Command::new(&filter);
         let command = command.arg(error.to_string()).arg(env!("CARGO_BIN_EXE_kilocore"));
         let answer = run(command.args(words));
@@ -222,7 +222,7 @@ fn a_32_bit_program_is_refused_before_it_starts_and_left_out_beside_others() {
     let options = [&options[..], &["-fno-stack-protector"]].concat();
     let program = build(folder.path(), "code32.c", "code32", &options);
     let path = program.to_str().expect("it has a plain name");
-    let answer = watch(&["--how", "watch", "--duration", "1", "--", path]);
+    let answer = watch(&["--recorder", "watch", "--duration", "1", "--", path]);
     assert_eq!(answer.status, Some(2), "{}", answer.stderr);
     if can_watch_here(&answer) {
         assert!(answer.stderr.contains("is 32-bit code"), "{}", answer.stderr);
@@ -236,7 +236,7 @@ fn a_32_bit_program_is_refused_before_it_starts_and_left_out_beside_others() {
     assert!(answer.stderr.contains("runs 32-bit code"), "{}", answer.stderr);
     assert!(child.0.try_wait().expect("it is this test's").is_none(), "it runs on");
     let both = format!("timeout -s KILL 2 '{path}'; true");
-    let answer = watch(&["--how", "watch", "--", "sh", "-c", &both]);
+    let answer = watch(&["--recorder", "watch", "--", "sh", "-c", &both]);
     if can_watch(&answer) {
         let profile = profile(&answer);
         let left_out = watching(&profile).left_out.join("; ");

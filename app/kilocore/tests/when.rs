@@ -87,7 +87,7 @@ impl Steps {
                 None => command.env_remove(name),
             };
         }
-        command.arg("measure").args(options).arg("--output").arg(self.profile());
+        command.args(["record", "locks"]).args(options).arg("--output").arg(self.profile());
         command.arg(&self.program).arg(self.folder.path());
         // Recordings go where they can be looked for.
         fs::create_dir_all(self.file("tmp")).expect("a folder of the test's own");
@@ -210,7 +210,7 @@ fn a_crash_is_told() {
 #[test]
 fn times_that_are_none_are_refused() {
     for words in [["--duration", "0"], ["--delay", "soon"], ["--duration", "-1"]] {
-        let output = kilocore().arg("measure").args(words).arg("true").output().unwrap();
+        let output = kilocore().args(["record", "locks"]).args(words).arg("true").output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}");
     }
 }

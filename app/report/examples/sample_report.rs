@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use kilocore_report::{described, terminal};
+use kilocore_report::terminal;
+use kilocore_show::described;
 use kilocore_show::terminal::machine_table;
 use kilocore_show::write;
 

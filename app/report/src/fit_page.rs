@@ -11,10 +11,10 @@ use kilocore_show::text::printable_document;
 use kilocore_show::{Generated, Machine, Mark, Provenance, ReportError, number};
 
 use crate::FitReport;
-use crate::figures::described;
 use crate::fit_words::{self, both_names, command, degree, sentences};
 use crate::locks;
 use crate::quantities::FITTED;
+use kilocore_show::described;
 
 /// The page's content, ready for the template.
 #[derive(Debug, Template)]

@@ -4,12 +4,10 @@
 //! - [`LocateReport`]: which functions stop a program from scaling.
 //! - [`waits_page`]: where a program's threads spent their time, and who waited for whom.
 //! - [`terminal`]: the tables that the command line prints.
-//! - [`described`]: a machine file, as pages and tables show it.
 //!
 //! How charts, tables and pages are made is [`kilocore_show`]'s.
 
 mod chart_file;
-mod figures;
 mod fit_page;
 mod fit_words;
 mod flame;
@@ -29,7 +27,6 @@ mod waits_page;
 mod waits_parts;
 mod waits_words;
 
-pub use figures::described;
 pub use locate_page::LocateReport;
 pub use source::{CurvesReport, FitReport, ForecastReport};
 pub use waits_page::waits_page;

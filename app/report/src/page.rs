@@ -11,13 +11,13 @@ use kilocore_show::scale::Growth;
 use kilocore_show::text::printable_document;
 use kilocore_show::{Generated, Machine, Mark, Provenance, ReportError, number};
 
-use crate::figures::described;
 use crate::locks::{about, second_choice};
 use crate::program::{self, ConditionRow, LockRow};
 use crate::quantities::{ENERGY, THROUGHPUT, WAITING};
 use crate::source::Document;
 use crate::waits_parts::{WAITS_STYLE, Waits};
 use crate::{CurvesReport, ForecastReport};
+use kilocore_show::described;
 
 /// The page's content, ready for the template.
 #[derive(Debug, Template)]

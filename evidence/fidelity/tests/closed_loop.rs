@@ -197,7 +197,7 @@ impl Bench {
         let file = self.folder.path().join("profile.json");
         let profiles = (0..TRIES).map(|_| {
             let mut command = first(&kilocore);
-            command.args(["measure", "--twice", "--output"]).arg(&file).arg("--");
+            command.args(["record", "locks", "--twice", "--output"]).arg(&file).arg("--");
             command.arg(self.folder.path().join("program")).args(case.arguments(&self.turns));
             output(&mut command);
             Profile::read(&file).expect("kilocore wrote it")

@@ -1,4 +1,4 @@
-//! Profiles of any format, and all that `kilocore locate` makes of one: compared with itself,
+//! Profiles of any format, and all that `kilocore compare` makes of one: compared with itself,
 //! nothing differs.
 #![no_main]
 

@@ -99,7 +99,7 @@ fn attached(
     let running = built.start(work.threads, work.hold, work.think, longer)?;
     let ready = running.ready().clone();
     let mut command = Command::new(kilocore);
-    command.args(["measure", "--tree", "--pid", &ready.pid.to_string(), "--duration"]);
+    command.args(["record", "locks", "--tree", "--pid", &ready.pid.to_string(), "--duration"]);
     command.arg(work.watched.as_secs_f64().to_string()).arg("--output").arg(file);
     output(&mut command)?;
     running.terminate()?;
@@ -113,7 +113,7 @@ fn started(
     file: &Path,
 ) -> Result<(Ready, Truth), TrialError> {
     let mut command = Command::new(kilocore);
-    command.args(["measure", "--how", "watch", "--output"]).arg(file).arg("--");
+    command.args(["record", "locks", "--recorder", "watch", "--output"]).arg(file).arg("--");
     command.args(built.command(work.threads, work.hold, work.think, work.watched));
     let text = output(&mut command)?;
     let line = text.lines().find(|line| line.starts_with("ready ")).unwrap_or_default();

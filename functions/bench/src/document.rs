@@ -176,7 +176,9 @@ impl Outcome {
 #[non_exhaustive]
 pub enum DocumentError {
     /// The text is not JSON, or its fields are not those of a document.
-    #[error("not a document of kilocore bench: {0}; write one with kilocore bench --save FILE")]
+    #[error(
+        "not a document of kilocore bench: {0}; write one with kilocore bench --output FILE.json"
+    )]
     Json(#[from] serde_json::Error),
     /// The document is of another format or another version.
     #[error(

@@ -13,6 +13,7 @@
 //! * **Names are looked up once, by place**: an address in a file. Memory use grows with the number
 //!   of distinct places. A file whose build id is not the recorded one is not asked for names.
 
+mod by_function;
 mod clock;
 mod context;
 mod event_name;
@@ -23,8 +24,9 @@ pub mod perf_data;
 mod profile;
 mod read;
 
+pub use by_function::FunctionTally;
 pub use context::{Context, ContextId, Contexts, Tally};
 pub use event_name::plain_event;
 pub use function::{Function, FunctionId, Functions, Origin};
 pub use profile::{Facts, Format, Rate, Remark, SampledProfile, Unit};
-pub use read::{Limits, Options, Progress, ReadError, read};
+pub use read::{Limits, Options, Progress, ReadError, is_likely, read};

@@ -51,6 +51,16 @@ pub fn read(
     Ok(profile)
 }
 
+/// Returns whether a file begins like a profile of some format. Its text may still be damaged.
+#[must_use]
+pub fn is_likely(path: &Path) -> bool {
+    let options = Options::default();
+    let task = Task { file: path, options: &options };
+    let mut unseen = |_: Progress| {};
+    let source = Source::open(path, &mut unseen);
+    source.is_ok_and(|mut source| detect::detect(&mut source, &task).is_ok())
+}
+
 /// Reads all that a file has.
 fn any_format(
     path: &Path,

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum MeasureError {
     /// A file of the system is missing or cannot be read.
     #[error(
-        "{path}: {reason}; measuring needs Linux with /sys mounted: start from a file of `kilocore machines show NAME` instead"
+        "{path}: {reason}; measuring needs Linux with /sys mounted: start from a file of `kilocore list machines NAME` instead"
     )]
     Unreadable {
         /// The file.
@@ -18,7 +18,7 @@ pub enum MeasureError {
     },
     /// A file of the system does not hold what Linux documents.
     #[error(
-        "{path}: `{text}` is not {expected}; start from a file of `kilocore machines show NAME` instead"
+        "{path}: `{text}` is not {expected}; start from a file of `kilocore list machines NAME` instead"
     )]
     Malformed {
         /// The file.

@@ -30,7 +30,7 @@ pub fn measure_host() -> Result<Description, MeasureError> {
     let home = shape.processors.first().ok_or(MeasureError::NoProcessor)?.cpu;
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let host = Host {
-        by: format!("measured on {} on {} by kilocore machines measure", host_name(), today()),
+        by: format!("measured on {} on {} by kilocore record machine", host_name(), today()),
         like: relative(&cpuinfo)?,
         shape,
         home,

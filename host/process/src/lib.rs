@@ -34,7 +34,7 @@ pub use observe::{Observer, Stream};
 pub use obstacle::{
     Obstacle, obstacle, obstacle_of_command, obstacle_of_image, obstacle_of_program,
 };
-pub use preload::{preload_environment, preloading};
+pub use preload::{preload_all, preload_environment, preloading};
 pub use signals::Held;
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;

@@ -15,9 +15,18 @@ const UP: &str =
 /// Returns the environment variables with which a program and all that it starts load `library`.
 #[must_use]
 pub fn preload_environment(library: &Path) -> Vec<(OsString, OsString)> {
+    preload_all(&[library])
+}
+
+/// Returns the environment variables with which a program and all that it starts load these libraries, the
+/// first of them in front.
+#[must_use]
+pub fn preload_all(libraries: &[&Path]) -> Vec<(OsString, OsString)> {
     let (loads, sanitizer) = ("LD_PRELOAD", "ASAN_OPTIONS");
     let asked = before(ANY_ORDER.as_ref(), env::var_os(sanitizer).as_deref());
-    vec![(loads.into(), preloading(library)), (sanitizer.into(), asked)]
+    let existing = env::var_os(loads).unwrap_or_default();
+    let all = libraries.iter().fold(existing, |value, library| behind(Some(&value), library));
+    vec![(loads.into(), all), (sanitizer.into(), asked)]
 }
 
 /// Returns the value of `LD_PRELOAD` that loads `library` after the libraries that this process's

@@ -9,7 +9,7 @@
  *     count++;
  *     kc_lock_release(&lock);
  *
- * 'kilocore locks' lists the algorithms with what each is best and worst at. Those whose waiters
+ * 'kilocore list locks' lists the algorithms with what each is best and worst at. Those whose waiters
  * spin need a core for each thread that uses the lock; field 'sleeps' of an algorithm is false for
  * them. Link with -lkilocore_locks_c.
  *
@@ -30,7 +30,7 @@ extern "C" {
 
 /* What can be done with locks of one algorithm. Call the functions below instead of these. */
 struct kc_lock_algorithm {
-	const char *name;  /* as in 'kilocore locks' */
+	const char *name;  /* as in 'kilocore list locks' */
 	const char *title; /* what kind of lock it is, in a few words */
 	bool sleeps;       /* whether waiters give up their core after a while */
 	void (*acquire)(uint64_t *state);

@@ -243,6 +243,15 @@ macro_rules! known_by_name {
             pub const fn name(self) -> &'static str {
                 self.info().name
             }
+
+            /// Returns the lock that has this name, or else the one that is also called so.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                let locks = || $id::ALL.iter().copied();
+                locks()
+                    .find(|lock| lock.name() == name)
+                    .or_else(|| locks().find(|lock| lock.info().aliases.contains(&name)))
+            }
         }
 
         impl core::fmt::Display for $id {
@@ -271,11 +280,7 @@ macro_rules! known_by_name {
             type Err = $unknown;
 
             fn from_str(name: &str) -> Result<Self, $unknown> {
-                let locks = || $id::ALL.iter().copied();
-                locks()
-                    .find(|lock| lock.name() == name)
-                    .or_else(|| locks().find(|lock| lock.info().aliases.contains(&name)))
-                    .ok_or($unknown)
+                Self::named(name).ok_or($unknown)
             }
         }
     };

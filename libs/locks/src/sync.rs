@@ -21,7 +21,7 @@
 //! ```
 //!
 //! # Which lock
-//! `kilocore doctor` says which lock a program needs, and `kilocore locks` where each does well. A
+//! `kilocore doctor` says which lock a program needs, and `kilocore list locks` where each does well. A
 //! lock whose waiters spin, such as [`mcs`], is for programs that have a core for each thread: a
 //! waiter that spins keeps the core from the holder until the scheduler intervenes. A lock whose
 //! waiters sleep, such as [`mcs_park`] or [`mutexee`], suits all programs.

@@ -49,7 +49,7 @@ pub struct Evidence {
     /// The limit on their use by a control group, if it binds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<CpuLimit>,
-    /// The process of `kilocore sched` that steered it.
+    /// The process of `kilocore steer` that steered it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<u32>,
     /// How many of these cores the program kept busy, on average. Where its processor time is not
@@ -178,7 +178,7 @@ impl Evidence {
             format!(" Its {}.", allowance(limit, self.busy_cores))
         }) + &self.steered_by.map_or_else(String::new, |by| {
             format!(
-                " kilocore sched (process {by}) steered it meanwhile: these are the figures of a program that is \
+                " kilocore steer (process {by}) steered it meanwhile: these are the figures of a program that is \
                  confined to some of the cores from time to time. Measure again without that."
             )
         })
@@ -284,7 +284,7 @@ mod tests {
         assert!(!Evidence::of(&steered).sentence().contains("steered"));
         steered.steered_by = Some(77);
         let said = Evidence::of(&steered).sentence();
-        assert!(said.contains("kilocore sched (process 77) steered it meanwhile"), "{said}");
+        assert!(said.contains("kilocore steer (process 77) steered it meanwhile"), "{said}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub struct Run {
     /// there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<CpuLimit>,
-    /// The process of `kilocore sched` that steered it meanwhile. Absent if none was seen to.
+    /// The process of `kilocore steer` that steered it meanwhile. Absent if none was seen to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<u32>,
     /// How it ended, as a shell reports it: its exit status, or 128 plus the signal.

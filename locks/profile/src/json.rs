@@ -35,7 +35,7 @@ pub enum ProfileError {
         source: io::Error,
     },
     /// The file is not JSON, or JSON of another shape.
-    #[error("{}:{line}:{column}: {what}; make a profile with `kilocore measure`", file.display())]
+    #[error("{}:{line}:{column}: {what}; make a profile with `kilocore record locks`", file.display())]
     Syntax {
         /// The file.
         file: PathBuf,
@@ -57,7 +57,7 @@ pub enum ProfileError {
         column: usize,
     },
     /// The file is JSON, but no profile.
-    #[error("{}: format: {found:?} is not {FORMAT:?}; make a profile with `kilocore measure`", file.display())]
+    #[error("{}: format: {found:?} is not {FORMAT:?}; make a profile with `kilocore record locks`", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,

@@ -1,4 +1,4 @@
-//! The lock profile of a program: what `kilocore measure` writes and `kilocore predict` reads.
+//! The lock profile of a program: what `kilocore record locks` writes and `kilocore forecast` reads.
 //!
 //! A profile is one JSON document, [`Profile`]. `docs/formats/profile.md` describes it for
 //! readers that are not written in Rust. It is made from the recordings that

@@ -37,7 +37,7 @@ pub struct Options {
     /// twice. There is no second run in three cases: if only one core is allowed, if the first run
     /// took no lock, and if it failed or a signal ended it. (A signal ends a server, for example,
     /// which would wait in vain for its clients the second time.) If a signal ends the second run,
-    /// that run is left out. `doctor` runs a program twice unless told not to, `measure` only if
+    /// that run is left out. `doctor` runs a program twice unless told not to, `record locks` only if
     /// asked.
     pub confined_run: bool,
     /// Whether what the program writes to its standard output goes to standard error instead, for

@@ -101,7 +101,7 @@ fn unreadable(pid: Pid, scope: Option<i32>) -> String {
     match scope {
         Some(scope @ 1..) => format!(
             "the kernel lets nobody look into process {pid} who did not start it \
-             (kernel.yama.ptrace_scope is {scope}); let `kilocore measure --how watch` start the \
+             (kernel.yama.ptrace_scope is {scope}); let `kilocore record locks --recorder watch` start the \
              program, run this as root, or, as root, `sysctl kernel.yama.ptrace_scope=0`"
         ),
         _ => format!(

@@ -80,7 +80,7 @@ pub use event::{Backing, Block, Burst, Event, Mapping, Move, What};
 pub use header::{About, Contents, Ending};
 pub use kilocore_trace_file::{Place, ReadError, Wrong};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};
-pub use reader::Reader;
+pub use reader::{Reader, is_trace};
 pub use tally::Tally;
 pub use traced_lock::{CALLERS, FURTHER, TracedLock};
 pub use units::{Instructions, PageNumber, Region, ThreadId};

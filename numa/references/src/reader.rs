@@ -35,6 +35,12 @@ const MOST_AT_FIRST: u64 = 256 << 20;
 /// busy: a program that does the same all the time is packed to a hundredth.
 const MOST: u64 = 10_000;
 
+/// Returns whether a file that begins like this is a trace of references.
+#[must_use]
+pub fn is_trace(head: &[u8]) -> bool {
+    head.starts_with(&FORMAT.magic)
+}
+
 impl Reader<BufReader<File>> {
     /// Opens a file.
     ///

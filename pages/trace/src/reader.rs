@@ -47,6 +47,12 @@ pub(crate) struct State {
     contents: Contents,
 }
 
+/// Returns whether a file that begins like this is a packed trace of pages.
+#[must_use]
+pub fn is_packed_trace(head: &[u8]) -> bool {
+    head.starts_with(&FORMAT.magic)
+}
+
 impl State {
     /// Lets an event happen that follows those before it.
     pub(crate) fn apply(&mut self, event: &Event) -> Result<(), Wrong> {

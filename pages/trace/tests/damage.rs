@@ -21,7 +21,7 @@ fn refused(bytes: &[u8], parts: &[&str]) {
 #[test]
 fn what_is_something_else_is_no_trace() {
     for bytes in [&b""[..], b"KC-PAG", b"PERFILE2 and more", &[0; 100]] {
-        refused(bytes, &["no trace of pages", "kilocore pages record"]);
+        refused(bytes, &["no trace of pages", "kilocore record pages"]);
     }
     let error = Trace::read(Path::new("/no/such.pages")).expect_err("there is none").to_string();
     assert!(error.starts_with("/no/such.pages: ") && error.contains("exists"), "{error}");

@@ -111,7 +111,7 @@ fn page(results: &Results<'_>) -> LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: format!("Deferred updates under {}", results.setting.workload),
-        host: Host::Machine(kilocore_report::described(results.machine)),
+        host: Host::Machine(kilocore_show::described(results.machine)),
         charts: vec![results.chart()],
         tables: tables::all(results),
         parameters: results.setting.parameters(),

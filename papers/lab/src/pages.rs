@@ -1,20 +1,15 @@
 //! `kilocore-lab pages`: which free page an allocation gets, and how long it takes to initialize it.
 
-mod document;
-mod results;
-mod tables;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use document::{Document, csv_rows};
 use kilocore_command_line::{CoreList, Failure, chosen, output, within};
 use kilocore_machine::Description;
 use kilocore_page_trace::Trace;
-use kilocore_published::pages::{Job, Load, Pattern, Policy, RunLength, Setting, sweep};
-use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
-use results::{Results, Subject};
+use kilocore_page_trace::simulated::{
+    Job, Load, Pattern, Policy, Results, RunLength, Setting, Subject, sweep,
+};
 
 /// The most cores that patterns are simulated on if nothing is said.
 const USUAL_CORES: u32 = 64;
@@ -98,8 +93,9 @@ fn simulate(subject: Subject<'_>, arguments: &Arguments) -> Result<ExitCode, Fai
         policies: &policies,
         cores: &cores,
         points: &points,
+        generated: output::generated(),
     };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
+    arguments.output.deliver(&results, results.document(), || results.tables())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -108,36 +104,5 @@ fn usual_cores(subject: Subject<'_>, machine: &Description) -> Vec<u32> {
     match subject {
         Subject::Trace { .. } => vec![all],
         Subject::Pattern(_) => CoreList::for_machine(all.min(USUAL_CORES), all).0,
-    }
-}
-
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
-    }
-
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart().svg()
-    }
-
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
-    }
-
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
-    }
-}
-
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: format!("Page pools under {}", results.what()),
-        host: Host::Machine(kilocore_report::described(results.machine)),
-        charts: if results.cores.len() > 1 { vec![results.chart()] } else { Vec::new() },
-        tables: tables::all(results),
-        parameters: results.setting.parameters(),
     }
 }

@@ -8,5 +8,4 @@ pub mod ldu;
 pub mod lru;
 pub mod numa;
 pub mod numa_programs;
-pub mod pages;
 pub mod sched;

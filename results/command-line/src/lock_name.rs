@@ -29,7 +29,7 @@ pub fn unknown_lock<L: Iterator<Item = &'static LockInfo>>(
 /// # Errors
 /// The names that there are.
 pub fn lock_named(name: &str) -> Result<LockId, UnknownName> {
-    name.parse().map_err(|_| unknown_lock("lock", name, mutexes))
+    LockId::named(name).ok_or_else(|| unknown_lock("lock", name, mutexes))
 }
 
 /// The read-write lock of that name.
@@ -37,5 +37,5 @@ pub fn lock_named(name: &str) -> Result<LockId, UnknownName> {
 /// # Errors
 /// The names that there are.
 pub fn rw_lock_named(name: &str) -> Result<RwLockId, UnknownName> {
-    name.parse().map_err(|_| unknown_lock("read-write lock", name, rw_locks))
+    RwLockId::named(name).ok_or_else(|| unknown_lock("read-write lock", name, rw_locks))
 }

@@ -26,6 +26,7 @@
 pub mod alike;
 pub mod chart;
 pub mod curve_set;
+mod described;
 pub mod drawn;
 mod encode;
 mod error;
@@ -44,6 +45,7 @@ mod table;
 pub mod terminal;
 pub mod text;
 
+pub use described::{described, topology_line};
 pub use encode::{in_csv, in_json};
 pub use error::ReportError;
 pub use format::{Format, Generated, Report, write, write_whole};

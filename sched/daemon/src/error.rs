@@ -99,7 +99,7 @@ pub enum NoCpusets {
     #[error(
         "cannot confine threads by cgroups, as {path} cannot be written to: {1}. Take --control affinity, or run \
          as root where cgroups are not mounted read-only, or in a cgroup that is yours: systemd-run --user \
-         --scope -p Delegate=yes kilocore sched …", path = .0.display()
+         --scope -p Delegate=yes kilocore steer …", path = .0.display()
     )]
     NotWritable(PathBuf, #[source] io::Error),
     /// Cgroups that want no threads beside those of their children are in use there.

@@ -2,7 +2,7 @@
 //! on a machine beside that.
 //!
 //! `cargo run --release -p kilocore-sim --example zeroing -- MACHINE`, where MACHINE is a name or
-//! the path of a machine file. For this host, `kilocore machines measure --output host.toml` writes
+//! the path of a machine file. For this host, `kilocore record machine --output host.toml` writes
 //! one.
 //!
 //! Some number of pages are zeroed in turn. The more there are, the farther away is each page when it

@@ -11,6 +11,8 @@
 //! A machine that is only yours needs none of this: every command takes the path of a machine file
 //! where it takes a name.
 
+use std::path::Path;
+
 use crate::names::UnknownName;
 
 use crate::{Description, MachineError};
@@ -77,18 +79,32 @@ pub fn find(name_or_path: &str) -> Result<Description, MachineError> {
         return known.description();
     }
     if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
-        return read(name_or_path);
+        return read(Path::new(name_or_path));
     }
     Err(UnknownName::new("machine", name_or_path, BUILTIN.iter().map(|known| known.name)).into())
+}
+
+/// Returns whether a text looks like a machine file, be it complete or not: it has some of the fields that
+/// each has.
+#[must_use]
+pub fn is_likely(text: &str) -> bool {
+    const SIGNS: [&str; 4] = ["schema", "clock_ghz", "[topology]", "[latency]"];
+    let has = |sign: &&&str| text.lines().any(|line| line.trim_start().starts_with(**sign));
+    SIGNS.iter().filter(has).count() >= 2
 }
 
 /// The largest machine file that is read. Real ones have some ten kilobytes. A larger one is a
 /// mistaken path, for example that of an endless device.
 const LONGEST_FILE: u64 = 1 << 20;
 
-fn read(path: &str) -> Result<Description, MachineError> {
+/// Reads a machine file.
+///
+/// # Errors
+/// If it cannot be read or is no valid machine file.
+pub fn read(path: &Path) -> Result<Description, MachineError> {
     use std::io::Read;
-    let unreadable = |reason: String| MachineError::Unreadable { path: path.to_owned(), reason };
+    let name = path.display().to_string();
+    let unreadable = |reason: String| MachineError::Unreadable { path: name.clone(), reason };
     let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mut bytes = Vec::new();
     file.take(LONGEST_FILE + 1)
@@ -99,5 +115,5 @@ fn read(path: &str) -> Result<Description, MachineError> {
     }
     let text = String::from_utf8(bytes)
         .map_err(|error| unreadable(format!("it is not UTF-8 text: {error}")))?;
-    Description::parse(&text, path)
+    Description::parse(&text, &name)
 }

@@ -42,7 +42,7 @@ pub enum MachineError {
     Unknown(#[from] UnknownName),
     /// The file could not be read, is longer than 1 MiB, or is not UTF-8 text.
     #[error(
-        "{path}: cannot read the machine file: {reason}; give the path of a readable machine file, or a name that `kilocore machines` lists"
+        "{path}: cannot read the machine file: {reason}; give the path of a readable machine file, or a name that `kilocore list machines` lists"
     )]
     Unreadable {
         /// The path of the file.

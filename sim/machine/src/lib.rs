@@ -36,7 +36,7 @@ mod parse;
 mod schema;
 mod topology;
 
-pub use builtin::{Builtin, builtin, find};
+pub use builtin::{Builtin, builtin, find, is_likely, read};
 pub use description::{
     Caches, Coherence, Description, Figure, Latencies, Memory, OperatingSystem, Power, Topology,
 };

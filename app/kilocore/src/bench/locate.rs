@@ -153,13 +153,14 @@ fn show(
     comparison: &Comparison,
     name: &str,
 ) -> Result<ExitCode, Failure> {
+    let files = arguments.reports.files()?;
     let report =
         LocateReport { generated: output::generated(), title: format!("Below {name}"), comparison };
-    arguments.output.report(&report)?;
-    if arguments.output.json {
-        output::json(&kilocore_locate::Document::of(comparison))?;
-    } else {
-        output::print(&terminal::locate_table(comparison, ROWS, output::width()));
-    }
+    arguments.reports.deliver(
+        &files,
+        &report,
+        kilocore_locate::Document::of(comparison),
+        || terminal::locate_table(comparison, ROWS, output::width()),
+    )?;
     Ok(ExitCode::SUCCESS)
 }

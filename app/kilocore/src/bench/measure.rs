@@ -8,11 +8,13 @@ use kilocore_kernel_bench::document::Outcome;
 use kilocore_kernel_bench::{Document, Helpers, Plan, run};
 
 use super::measure_arguments::MeasureArguments;
-use super::{HELPER, compare, locate, overview, page};
+use super::{HELPER, locate, overview, page};
+use crate::compare::bench as compare;
+use crate::reports;
 
 pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
-    arguments.save.as_deref().map_or(Ok(()), output::check_folder)?;
+    let files = arguments.reports.files()?;
+    arguments.pool.refuse_without_trace()?;
     arguments.scratch.as_deref().map_or(Ok(()), check_scratch)?;
     let plan = arguments.plan()?;
     if arguments.locate {
@@ -29,8 +31,8 @@ pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure>
     let document = carry_out(&plan)?;
     show(arguments, &document, baseline.as_ref())?;
     // After it was shown: whatever cannot be written, what was measured is not lost.
-    let written = [save(arguments, &document), arguments.output.report(&page::Results(&document))];
-    let mut failures = written.into_iter().filter_map(Result::err);
+    let written = files.iter().map(|&file| reports::write(&[file], &page::Results(&document)));
+    let mut failures = written.collect::<Vec<_>>().into_iter().filter_map(Result::err);
     if let Some(last) = failures.next_back() {
         for failure in failures {
             let _ = failure.report();
@@ -61,7 +63,7 @@ fn show(
     let against = baseline.map(|first| {
         kilocore_kernel_bench::compare(first, document, compare::LEAST_CHANGE / 100.0)
     });
-    match (arguments.output.json, against) {
+    match (arguments.reports.json, against) {
         (true, None) => return output::json(document),
         (true, Some(against)) => {
             return output::json(&serde_json::json!({ "run": document, "against": against }));
@@ -99,11 +101,4 @@ fn carry_out(plan: &Plan) -> Result<Document, Failure> {
     let document = run(plan, &helpers, generated.by, generated.command, shown);
     bar.finish_and_clear();
     Ok(document?)
-}
-
-fn save(arguments: &MeasureArguments, document: &Document) -> Result<(), Failure> {
-    let Some(path) = &arguments.save else { return Ok(()) };
-    let mut text = serde_json::to_string_pretty(document)?;
-    text.push('\n');
-    output::write(path, &text)
 }

@@ -1,39 +1,45 @@
-//! What `kilocore bench NAME…` is asked to measure.
+//! What `kilocore bench` is asked to measure.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use kilocore_command_line::{CoreList, Failure, output};
+use kilocore_command_line::{CoreList, Failure};
 use kilocore_kernel_bench::{Benchmark, Cpus, Kind, Pin, Plan, Scratch, benchmarks};
+
+use crate::examples;
+use crate::page_pool::PagePool;
+use crate::reports::Reports;
 
 /// What is measured, and how.
 #[derive(Debug, Args)]
+#[command(arg_required_else_help = true, after_help = examples::BENCH)]
 pub(crate) struct MeasureArguments {
-    /// Benchmarks by name, or all; see kilocore bench list
-    #[arg(required = true, value_name = "NAME")]
+    /// Benchmarks by name, or all; see `kilocore list benchmarks`
+    #[arg(required_unless_present = "replay", value_name = "NAME")]
     names: Vec<String>,
     /// Few and short samples, on one, half and all cores: all benchmarks in two minutes
     #[arg(long)]
     pub(super) quick: bool,
-    /// Numbers of cores, as in 1,2,4-8 [default: powers of two and all, quick: one, half and all]
+    /// Numbers of cores, as in 1,6,12-48:12 [default: powers of two and all; quick: one, half and all]
     #[arg(long, value_name = "LIST")]
     cores: Option<CoreList>,
     /// What runs side by side: processes or threads [default: by benchmark]
     #[arg(long = "as", value_name = "KIND")]
     pub(super) kind: Option<Kind>,
     /// What tasks are tied to: core, sibling, node or none
-    #[arg(long, default_value_t)]
+    #[arg(long, value_name = "PIN", default_value_t)]
     pub(super) pin: Pin,
-    /// Samples of each benchmark on each number of cores [default: 11, quick: 7]
+    /// So many samples of each benchmark on each number of cores, or of each policy of a replay
+    /// [default: 11; quick: 7; replay: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repeats: Option<u32>,
-    /// How long each sample is counted [default: 0.5, quick: 0.15]
-    #[arg(long, value_parser = seconds)]
+    pub(super) repeats: Option<u32>,
+    /// How long each sample is counted [default: 0.5; quick: 0.15]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     seconds: Option<Duration>,
-    /// Where the order of samples comes from
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Seed of all chance [default: 1]. The order of the samples comes from it
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
     /// The folder for scratch files [default: in memory; large files where temporary files go]
     #[arg(long, value_name = "FOLDER")]
     pub(super) scratch: Option<PathBuf>,
@@ -41,18 +47,22 @@ pub(crate) struct MeasureArguments {
     #[arg(long, hide = true, value_name = "BYTES")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub(super) file_bytes: Option<u64>,
-    /// Save all samples, to be compared later
-    #[arg(long, value_name = "FILE.json")]
-    pub(super) save: Option<PathBuf>,
     /// Also hold the result against a saved run
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
     /// Also say which functions of the kernel and of the task take longer for an operation on many
     /// cores than on few, from samples
-    #[arg(long, conflicts_with_all = ["save", "baseline"])]
+    #[arg(long, conflicts_with = "baseline")]
     pub(super) locate: bool,
     #[command(flatten)]
-    pub(super) output: output::Options,
+    pub(super) reports: Reports,
+    /// Replay this trace of pages under each policy of the page pool, in the place of benchmarks
+    #[arg(long, value_name = "FILE", help_heading = "Page pools", conflicts_with_all = [
+        "names", "quick", "cores", "kind", "pin", "seconds", "seed", "scratch", "file_bytes", "baseline", "locate"
+    ])]
+    pub(super) replay: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Page pools")]
+    pub(super) pool: PagePool,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -99,7 +109,7 @@ impl MeasureArguments {
             measure: self.seconds.unwrap_or(MEASURE[quick]),
             warm_up: WARM_UP[quick],
             budget: is_bounded.then_some(QUICK),
-            seed: self.seed,
+            seed: self.seed.unwrap_or(1),
             scratch: Scratch {
                 folder: self.scratch.clone(),
                 quick: self.quick,

@@ -17,7 +17,7 @@ const IN_FULL: usize = 3;
 const BUSY: f64 = 0.5;
 
 /// All results, at most so many characters wide.
-pub(super) fn in_words(document: &Document, width: u16) -> String {
+pub(crate) fn in_words(document: &Document, width: u16) -> String {
     let mut tables = vec![overview(document)];
     if document.settings.cores.len() > 1 {
         tables.push(laws(document));

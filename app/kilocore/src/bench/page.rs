@@ -16,7 +16,7 @@ const STEPS: u32 = 4;
 const MOST_STEPS: u32 = 512;
 
 /// What was measured, for files.
-pub(super) struct Results<'a>(pub(super) &'a Document);
+pub(crate) struct Results<'a>(pub(crate) &'a Document);
 
 impl Report for Results<'_> {
     fn html(&self) -> Result<String, ReportError> {

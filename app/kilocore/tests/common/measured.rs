@@ -92,7 +92,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What `kilocore measure` did.
+/// What `kilocore record locks` did.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) status: Option<i32>,
@@ -140,6 +140,6 @@ impl Measured {
 pub(crate) fn measure(mut command: Command, program: &[&str]) -> Measured {
     let folder = tempfile::tempdir().expect("a folder of the test's own");
     let file = folder.path().join("profile.json");
-    command.args(["measure", "--output"]).arg(&file).arg("--").args(program);
+    command.args(["record", "locks", "--output"]).arg(&file).arg("--").args(program);
     Measured::of(&run_while(command, |_| ()), &file)
 }

@@ -49,7 +49,7 @@ fn contention(folder: &Path) -> [PathBuf; 2] {
 
 fn locate(profiles: &[PathBuf; 2], more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
-    command.arg("locate").args(profiles).args(more).output().expect("it runs")
+    command.arg("compare").args(profiles).args(more).output().expect("it runs")
 }
 
 fn said(profiles: &[PathBuf; 2], more: &[&str]) -> String {

@@ -40,7 +40,7 @@ fn can_sample(sampler: &str) -> bool {
 
 fn record(folder: &TempDir, name: &str, options: &[&str], command: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kilocore"))
-        .args(["locate", "record", "--folder"])
+        .args(["locate", "--folder"])
         .arg(folder.path().join(name))
         .args(options)
         .arg("--")
@@ -122,7 +122,7 @@ fn the_same_twice(program: &str) -> Value {
         }
     }
     let output = Command::new(env!("CARGO_BIN_EXE_kilocore"))
-        .args(["locate", "--json"])
+        .args(["compare", "--json"])
         .args([one, other])
         .output()
         .expect("kilocore runs");

@@ -43,7 +43,7 @@ fn answer(kind: &str, base: &Path, scaled: &Path, more: &[&str]) -> Value {
     let (base, scaled) = (base.display().to_string(), scaled.display().to_string());
     let work = units(kind);
     let mut words = vec![
-        "locate",
+        "compare",
         &base,
         &scaled,
         "--json",
@@ -114,11 +114,11 @@ fn a_loss_in_locks_points_at_the_doctor() {
         file(name, text.as_bytes()).display().to_string()
     };
     let (base, scaled) = (of("free.folded", 50), of("locked.folded", 5000));
-    let output = kilocore(&["locate", &base, &scaled]);
+    let output = kilocore(&["compare", &base, &scaled]);
     let shown = String::from_utf8(output.stdout).expect("text");
     assert!(shown.contains("kilocore doctor -- COMMAND"), "{shown}");
     assert!(shown.contains("assumed that every run did the same work"), "{shown}");
-    let shown = String::from_utf8(kilocore(&["locate", &base, &base]).stdout).expect("text");
+    let shown = String::from_utf8(kilocore(&["compare", &base, &base]).stdout).expect("text");
     assert!(!shown.contains("doctor"), "{shown}");
 }
 

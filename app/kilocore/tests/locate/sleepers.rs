@@ -37,7 +37,7 @@ fn said_of(heading: &str, event: &str, [few, many]: [u32; 2], more: &[&str]) -> 
         path
     };
     let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
-    command.arg("locate").arg(file("base", few)).arg(file("scaled", many));
+    command.arg("compare").arg(file("base", few)).arg(file("scaled", many));
     command.args([format!("--base-cores={few}"), format!("--scaled-cores={many}")]).args(more);
     let output = command.output().expect("it runs");
     assert!(output.status.success(), "{output:?}");

@@ -1,4 +1,4 @@
-//! `kilocore sched --control cpuset` for real, on cgroups of version 1.
+//! `kilocore steer --control cpuset` for real, on cgroups of version 1.
 //!
 //! Each program has a cgroup of its own to begin with, so that a thread that goes home is told from one
 //! that goes to the top.
@@ -252,7 +252,7 @@ fn a_program_that_is_started_keeps_its_status_and_leaves_no_cgroup() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("done.json");
     let mut command = sched(folder.path());
-    command.args(["--control", "cpuset", "--policy", "pinned", "--window", "20ms", "--json"]);
+    command.args(["--control", "cpuset", "--policy", "pinned", "--window", "20ms", "--output"]);
     command.arg(&file).args(["--", "sh", "-c", "sleep 1; exit 7"]);
     let output = home.command(&mut command).output().expect("it runs");
     assert_eq!(output.status.code(), Some(7), "{output:?}");
@@ -293,7 +293,7 @@ fn a_dry_run_makes_no_cgroup_and_says_what_would_carry_orders_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = sched(folder.path());
     command.args(["--control", "cpuset", "--dry-run", "--policy", "pinned", "--window", "20ms"]);
-    command.args(["--for", "1s", "--pid"]).arg(program.pid().to_string());
+    command.args(["--duration", "1s", "--pid"]).arg(program.pid().to_string());
     let child = command.stderr(std::process::Stdio::piped()).spawn();
     let mut child = child.expect("it starts");
     while child.try_wait().expect("a child").is_none() {

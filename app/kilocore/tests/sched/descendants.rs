@@ -129,7 +129,7 @@ fn grows(user: As, started: bool) {
     let mut steering = if user == As::Nobody {
         chown(&runtime, Some(65_534), Some(65_534)).expect("root may");
         let mut command = Command::new(&kilocore);
-        command.arg("sched").env("XDG_RUNTIME_DIR", &runtime);
+        command.arg("steer").env("XDG_RUNTIME_DIR", &runtime);
         command
     } else {
         sched(&runtime)

@@ -56,7 +56,7 @@ fn affinities_are_back_after_a_panic() {
     let program = Program::of(4);
     let folder = tempfile::tempdir().expect("a folder");
     let mut guardian = Command::new(env!("CARGO_BIN_EXE_kilocore"));
-    guardian.arg("sched-guardian").env("XDG_RUNTIME_DIR", folder.path());
+    guardian.arg("steer-guardian").env("XDG_RUNTIME_DIR", folder.path());
     let options = Options {
         policy: PolicyName::Pinned,
         window: Duration::from_millis(20),

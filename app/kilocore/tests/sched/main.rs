@@ -1,4 +1,4 @@
-//! `kilocore sched` puts every affinity back, whatever ends it.
+//! `kilocore steer` puts every affinity back, whatever ends it.
 
 mod cpuset;
 mod descendants;
@@ -112,7 +112,16 @@ fn a_dry_run_confines_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("done.json");
     let mut command = sched(folder.path());
-    command.args(["--dry-run", "--policy", "pinned", "--window", "20ms", "--for", "1s", "--json"]);
+    command.args([
+        "--dry-run",
+        "--policy",
+        "pinned",
+        "--window",
+        "20ms",
+        "--duration",
+        "1s",
+        "--output",
+    ]);
     let mut child = command.arg(&file).arg("--pid").arg(program.pid().to_string()).spawn().unwrap();
     while child.try_wait().expect("a child").is_none() {
         assert!(restored(program.pid(), &all));
@@ -159,7 +168,7 @@ fn a_process_of_another_user_is_refused() {
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(folder.path(), open).expect("it is ours");
     let mut command = Command::new(&copy);
-    command.args(["sched", "--metrics", "proc", "--pid"]).arg(program.pid().to_string());
+    command.args(["steer", "--metrics", "proc", "--pid"]).arg(program.pid().to_string());
     let output = std::os::unix::process::CommandExt::uid(&mut command, 65_534).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -171,7 +180,7 @@ fn a_live_view_without_a_terminal_is_refused_before_the_program_exists() {
     let mut command = Command::new("setsid");
     let output = command
         .args(["-w", env!("CARGO_BIN_EXE_kilocore")])
-        .args(["sched", "--metrics", "proc", "--watch", "--", "echo", "it ran"])
+        .args(["steer", "--metrics", "proc", "--watch", "--", "echo", "it ran"])
         .output()
         .expect("setsid");
     let message = String::from_utf8_lossy(&output.stderr);
@@ -184,7 +193,7 @@ fn a_live_view_without_a_terminal_is_refused_before_the_program_exists() {
 fn a_live_view_gives_the_terminal_back_as_it_was() {
     let kilocore = env!("CARGO_BIN_EXE_kilocore");
     let session = format!(
-        "stty rows 24 cols 80; stty -g; {} sched --metrics proc --watch -- sh -c 'sleep 2; exit 7' 2>/dev/null; echo status $?; stty -g",
+        "stty rows 24 cols 80; stty -g; {} steer --metrics proc --watch -- sh -c 'sleep 2; exit 7' 2>/dev/null; echo status $?; stty -g",
         kilocore
     );
     let output = Command::new("script").args(["-qec", &session, "/dev/null"]).output();
@@ -196,7 +205,7 @@ fn a_live_view_gives_the_terminal_back_as_it_was() {
     assert_eq!(after, ["status", "7", before.trim()]);
 }
 
-/// What `kilocore sched` says, when it refuses to start a program with these options.
+/// What `kilocore steer` says, when it refuses to start a program with these options.
 fn refused(options: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let (log, made) = (folder.path().join("log.txt"), folder.path().join("made"));

@@ -67,7 +67,7 @@ pub(crate) fn preloading(folder: &Path, program: &Path, options: &[&str]) -> Com
     let recordings = folder.join("recordings");
     let _ = fs::create_dir(&recordings);
     let mut command = sched(folder);
-    command.args(["--metrics", "preload", "--window", "20ms", "--json"]);
+    command.args(["--metrics", "preload", "--window", "20ms", "--output"]);
     command.arg(folder.join("done.json")).args(options).arg("--").arg(program);
     command.env("TMPDIR", recordings);
     command
@@ -179,7 +179,7 @@ fn recordings_go_once_asked_for_after_daemon_and_guardian_were_killed() {
     wait_until("it records", || records(&recordings));
     let is_guardian = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&words).contains("sched-guardian")
+        String::from_utf8_lossy(&words).contains("steer-guardian")
     };
     let guardian = children(program.pid()).into_iter().find(is_guardian).expect("a guardian");
     kill_both(program.pid(), guardian);
@@ -220,7 +220,7 @@ fn sleep_in_futexes_is_traced_or_that_is_refused() {
     let mut running = Program::in_command(&mut Command::new(program));
     let json = folder.path().join("done.json");
     let mut command = sched(folder.path());
-    command.args(["--metrics", "tracepoints", "--for", "1s", "--json"]).arg(&json);
+    command.args(["--metrics", "tracepoints", "--duration", "1s", "--output"]).arg(&json);
     let output = command.arg("--pid").arg(running.pid().to_string()).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(2) {

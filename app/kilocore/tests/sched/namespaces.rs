@@ -10,7 +10,7 @@ use crate::programs::{
 /// A program and a daemon that pins it, in a namespace of their own. The first word is the program, the second
 /// `kilocore`.
 const INSIDE: &str = "exec 3<&0; \"$0\" 4 <&3 & \
-    \"$1\" sched --policy pinned --window 20ms --metrics proc --pid $! & cat <&3; wait";
+    \"$1\" steer --policy pinned --window 20ms --metrics proc --pid $! & cat <&3; wait";
 
 #[test]
 fn a_daemon_of_another_namespace_lives_to_who_shares_its_folder() {

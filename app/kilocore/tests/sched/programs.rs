@@ -188,10 +188,10 @@ pub(crate) struct Daemon {
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// `kilocore sched` with its journals in a folder of the test.
+/// `kilocore steer` with its journals in a folder of the test.
 pub(crate) fn sched(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
-    command.arg("sched");
+    command.arg("steer");
     kilocore_shipped::heed_signals(&mut command);
     keeps_journals(&mut command, folder);
     command

@@ -1,4 +1,4 @@
-//! Whom `kilocore sched` does not steer.
+//! Whom `kilocore steer` does not steer.
 
 use std::fs;
 use std::process::Command;
@@ -34,7 +34,9 @@ fn what_another_daemon_steers_is_refused_and_so_is_what_it_has_started_and_what_
     // SAFETY: integers only; a child of a program that still runs.
     unsafe { libc::kill(child as libc::pid_t, libc::SIGKILL) };
     let mut again = sched(folder.path());
-    again.args(["--metrics", "proc", "--for", "100ms", "--pid"]).arg(program.pid().to_string());
+    again
+        .args(["--metrics", "proc", "--duration", "100ms", "--pid"])
+        .arg(program.pid().to_string());
     assert!(again.status().expect("it runs").success(), "nobody steers it any more");
 }
 
@@ -44,7 +46,7 @@ fn says_who_steers(pid: u32, daemon: &Daemon) {
     let profile = folder.path().join("profile.json");
     let mut measure = Command::new(env!("CARGO_BIN_EXE_kilocore"));
     keeps_journals(&mut measure, daemon.folder.path());
-    measure.args(["measure", "--duration", "0.5", "--pid"]).arg(pid.to_string());
+    measure.args(["record", "locks", "--duration", "0.5", "--pid"]).arg(pid.to_string());
     let output = measure.arg("--output").arg(&profile).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("cannot be watched") || said.contains("perf_event") {
@@ -53,7 +55,7 @@ fn says_who_steers(pid: u32, daemon: &Daemon) {
     }
     let shown = String::from_utf8_lossy(&output.stdout);
     let shown: Vec<&str> = shown.split_whitespace().collect();
-    let by = format!("kilocore sched (process {}) steered it meanwhile", daemon.child.id());
+    let by = format!("kilocore steer (process {}) steered it meanwhile", daemon.child.id());
     assert!(shown.join(" ").contains(&by), "{said}{shown:?}");
     let profile = fs::read_to_string(&profile).expect("it was written");
     let profile: serde_json::Value = serde_json::from_str(&profile).expect("it is JSON");
@@ -85,7 +87,7 @@ fn the_first_process_is_refused_unless_all_are_meant() {
     assert!(refused("1").contains("--whole-system"));
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = sched(folder.path());
-    command.args(["--metrics", "proc", "--whole-system", "--dry-run", "--for", "100ms"]);
+    command.args(["--metrics", "proc", "--whole-system", "--dry-run", "--duration", "100ms"]);
     let output = command.args(["--pid", "1"]).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
 }

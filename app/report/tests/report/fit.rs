@@ -85,7 +85,7 @@ fn with_report<T>(look: impl FnOnce(&FitReport<'_>, &[OutlookCurve]) -> T) -> T 
     let machine: Description = kilocore_machine::find("opteron-6344-4s").unwrap();
     let generated = Generated {
         by: "kilocore 0.1.0".to_owned(),
-        command: "kilocore fit measured.csv --machine opteron-6344-4s".to_owned(),
+        command: "kilocore forecast measured.csv --machine opteron-6344-4s".to_owned(),
         at: None,
     };
     let report = FitReport { generated, outlook: &outlook, curves: &curves, machine: &machine };

@@ -2,7 +2,8 @@
 
 use kilocore_lock_profile::{Lock, Trace, Traced, TracedWord};
 use kilocore_locks::LockId;
-use kilocore_report::{described, terminal};
+use kilocore_report::terminal;
+use kilocore_show::described;
 use kilocore_show::terminal::{NARROWEST, Style, machine_table};
 
 use crate::sample::Sample;

@@ -1,4 +1,4 @@
-//! What `kilocore predict --json` says, as far as two forecasts are compared.
+//! What `kilocore forecast --json` says, as far as two forecasts are compared.
 //!
 //! A forecast counts sections of all locks in a profile, and a watched profile has fewer locks. So
 //! curves are compared as speedups: throughput as a multiple of what the same lock gives on the
@@ -59,13 +59,13 @@ struct Document {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Forecast(Document);
 
-/// What `predict` printed is no forecast.
+/// What `forecast` printed is no forecast.
 #[derive(Debug, thiserror::Error)]
 #[error("the forecast cannot be read: {0}")]
 pub struct UnreadableForecast(#[from] serde_json::Error);
 
 impl Forecast {
-    /// Reads what `kilocore predict --json` prints.
+    /// Reads what `kilocore forecast --json` prints.
     ///
     /// # Errors
     /// If it is something else.

@@ -107,7 +107,7 @@ impl Recorded {
             Recorder::Watch => "watch",
         };
         let mut measured = Command::new(kilocore);
-        measured.args(["measure", "--how", how, "--output"]).arg(&file).arg("--");
+        measured.args(["record", "locks", "--recorder", how, "--output"]).arg(&file).arg("--");
         measured.args(program.command(folder, port));
         match program.client(folder, port) {
             None => drop(output(&mut measured)?),
@@ -131,7 +131,7 @@ impl Recorded {
             return Ok(Self { profile, forecast: Forecast::without_locks() });
         }
         let mut predicted = Command::new(kilocore);
-        let text = output(predicted.arg("predict").arg(&file).args(FORECAST).arg("--json"))?;
+        let text = output(predicted.arg("forecast").arg(&file).args(FORECAST).arg("--json"))?;
         Ok(Self { profile, forecast: Forecast::read(&text)? })
     }
 }

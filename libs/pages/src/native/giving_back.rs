@@ -55,7 +55,7 @@ fn find_out() -> Option<bool> {
 
 /// Asks the system to take the memory of a range. Returns whether it says that it has.
 ///
-/// The call goes to the kernel and not through the C library. Under `kilocore pages run` that function is one
+/// The call goes to the kernel and not through the C library. Under `kilocore run --pages` that function is one
 /// of the program's, and what it may give back is something else.
 ///
 /// # Safety

@@ -180,7 +180,7 @@ pub(super) fn uncounted(forecast: &str) -> String {
 pub(super) fn more_threads(cores: u32) -> String {
     format!(
         "That is so on {}. What its locks would cost on more cores is not known: measure with more \
-         threads, or have pthread locks counted with `--how both` or `--how preload`.",
+         threads, or have pthread locks counted with `--recorder both` or `--recorder preload`.",
         counted(cores.into(), "core")
     )
 }

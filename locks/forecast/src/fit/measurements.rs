@@ -22,7 +22,7 @@
 //! [{"lock":"mcs","cores":6,"throughput":20},{"lock":"ticket","cores":6,"throughput":10}]
 //! ```
 //!
-//! `kilocore fit --json` prints an object of the second kind. From such an object the `given`
+//! `kilocore forecast --json` prints an object of the second kind. From such an object the `given`
 //! throughputs are read, not the forecast ones.
 //!
 //! # How rows become points
@@ -147,6 +147,13 @@ impl Measurements {
             Some(_) => table::read(text)?,
         };
         rows.finish()
+    }
+
+    /// Returns whether a text begins like a table of measurements: with a line of names, at least two of
+    /// which are of columns that are required.
+    #[must_use]
+    pub fn has_columns(text: &str) -> bool {
+        table::has_columns(text)
     }
 
     /// Removes the points on more cores than the machine has hardware threads, and notes them as

@@ -111,7 +111,7 @@ fn page(results: &Results<'_>) -> LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: "Programs that share caches, under schedulers that see it".to_owned(),
-        host: Host::Machine(kilocore_report::described(&results.setting.machine)),
+        host: Host::Machine(kilocore_show::described(&results.setting.machine)),
         charts: vec![results.chart()],
         tables: tables::all(results),
         parameters: mixes.collect(),

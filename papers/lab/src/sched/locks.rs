@@ -80,7 +80,7 @@ fn page(results: &Results<'_>) -> LinesReport {
         generated: output::generated(),
         kind: "A published experiment, simulated",
         title: "Kernel locks that many cores fight for, under schedulers that see it".to_owned(),
-        host: Host::Machine(kilocore_report::described(results.machine)),
+        host: Host::Machine(kilocore_show::described(results.machine)),
         charts: loads.iter().map(|load| results.chart(load)).collect(),
         tables: tables::all(results),
         parameters: parameters.collect(),

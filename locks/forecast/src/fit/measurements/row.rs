@@ -20,7 +20,7 @@ impl Row {
         let name = present(self.lock, "lock")?;
         let lock: LockId = name.parse().or_else(|_| name.to_lowercase().parse()).map_err(|_| {
             format!(
-                "Kilocore has no counterpart of lock '{}' (`kilocore locks` lists what it has)",
+                "Kilocore has no counterpart of lock '{}' (`kilocore list locks` lists what it has)",
                 shown(&name)
             )
         })?;

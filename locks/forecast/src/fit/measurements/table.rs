@@ -55,6 +55,21 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
     Ok(rows)
 }
 
+/// Whether the line of names has at least two of the columns that are required.
+pub(super) fn has_columns(text: &str) -> bool {
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter(text))
+        .trim(Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(text.as_bytes());
+    let Ok(names) = reader.headers() else { return false };
+    let required = [&["lock"][..], &["cores"], &[THROUGHPUT[0], THROUGHPUT[1], "given"]];
+    let has = |column: &&&[&str]| {
+        names.iter().any(|name| column.iter().any(|wanted| name.eq_ignore_ascii_case(wanted)))
+    };
+    required.iter().filter(has).count() >= 2
+}
+
 /// Returns the separator that is most frequent in the line of names, which is the first line that
 /// is neither blank nor a comment.
 fn delimiter(text: &str) -> u8 {
@@ -65,7 +80,7 @@ fn delimiter(text: &str) -> u8 {
     *b"\t;,".iter().max_by_key(|&&separator| count(separator)).expect("there are three")
 }
 
-/// Names that the column of throughputs may have. In the output of `kilocore fit`, where it stands
+/// Names that the column of throughputs may have. In the output of `kilocore forecast`, where it stands
 /// beside the forecast, it is called `given`.
 const THROUGHPUT: [&str; 2] = ["throughput", "throughput_per_s"];
 

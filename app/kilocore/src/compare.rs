@@ -1,0 +1,105 @@
+//! `kilocore compare A B`: what became slower, and where.
+
+pub(crate) mod bench;
+pub(crate) mod inputs;
+pub(crate) mod sampled;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use self::sampled::{Facts, Reading, Shown};
+use crate::examples;
+use crate::file_kind::{FileKind, Fit, refuse_unfit};
+use kilocore_command_line::Failure;
+
+/// Compares two recordings.
+#[derive(Debug, Args)]
+#[command(
+    after_help = examples::COMPARE,
+    after_long_help = "\
+A sampled profile is what 'record samples' or 'perf record' writes, what 'perf script' prints, \
+folded stacks, pprof, or a profile of gperftools; the two may be of different kinds. A folder is \
+several runs of the same program on the same cores: they show how much runs differ. What a profile \
+cannot say, its cores, its work, how long it ran, comes from the options or from a file beside it, \
+PROFILE.kilocore.json."
+)]
+pub(crate) struct Arguments {
+    /// A sampled profile of the program on few cores, or a folder of such; or a saved run of benchmarks
+    #[arg(value_name = "A")]
+    first: PathBuf,
+    /// The same on many cores, or later
+    #[arg(value_name = "B")]
+    second: PathBuf,
+    #[command(flatten)]
+    shown: Shown,
+    #[command(flatten, next_help_heading = "Sampled profiles")]
+    facts: Facts,
+    #[command(flatten)]
+    reading: Reading,
+    /// The least change that counts as one [default: 3]
+    #[arg(long, value_name = "PERCENT", value_parser = bench::percent, help_heading = "Saved runs of benchmarks")]
+    least: Option<f64>,
+}
+
+pub(crate) fn compare(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let Arguments { first, second, facts, reading, shown, .. } = arguments;
+    let [kind, other] = [kind_of(first)?, kind_of(second)?];
+    if kind != other {
+        return Err(Failure::new(format!(
+            "{} is {kind} and {} is {other}; name two of a kind",
+            first.display(),
+            second.display()
+        )));
+    }
+    refuse_unfit(first, kind, &arguments.fits())?;
+    match kind {
+        FileKind::SampledProfile => sampled::compare_files(first, second, facts, reading, shown)?,
+        FileKind::BenchRun => {
+            let least = arguments.least.unwrap_or(bench::LEAST_CHANGE);
+            bench::compare_files(first, second, least, shown.json)?;
+        }
+        _ => {
+            return Err(Failure::new(format!(
+                "{} is {kind}, and two of these are not compared; name two sampled profiles, two \
+                 folders of such, or two saved runs of benchmarks",
+                first.display()
+            )));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a path names. A folder is one of sampled profiles, and so is standard input.
+fn kind_of(path: &Path) -> Result<FileKind, Failure> {
+    if path.is_dir() || path == Path::new("-") {
+        return Ok(FileKind::SampledProfile);
+    }
+    FileKind::of(path)
+}
+
+impl Arguments {
+    /// Which option goes with which kind of file.
+    fn fits(&self) -> Vec<Fit> {
+        const SAMPLED: &[FileKind] = &[FileKind::SampledProfile];
+        let Self { facts, reading, shown, .. } = self;
+        vec![
+            Fit::new("--base-cores", facts.base_cores.is_some(), SAMPLED),
+            Fit::new("--scaled-cores", facts.scaled_cores.is_some(), SAMPLED),
+            Fit::new("--base-work", facts.base_work.is_some(), SAMPLED),
+            Fit::new("--scaled-work", facts.scaled_work.is_some(), SAMPLED),
+            Fit::new("--base-seconds", facts.base_seconds.is_some(), SAMPLED),
+            Fit::new("--scaled-seconds", facts.scaled_seconds.is_some(), SAMPLED),
+            Fit::new("--base-frequency", facts.base_frequency.is_some(), SAMPLED),
+            Fit::new("--scaled-frequency", facts.scaled_frequency.is_some(), SAMPLED),
+            Fit::new("--clock", facts.clock.is_some(), SAMPLED),
+            Fit::new("--event", reading.event.is_some(), SAMPLED),
+            Fit::new("--kallsyms", reading.kallsyms.is_some(), SAMPLED),
+            Fit::new("--run-noise", reading.run_noise.is_some(), SAMPLED),
+            Fit::new("--top", shown.top.is_some(), SAMPLED),
+            Fit::new("--output", !shown.output.is_empty(), SAMPLED),
+            Fit::new("--least", self.least.is_some(), &[FileKind::BenchRun]),
+        ]
+    }
+}

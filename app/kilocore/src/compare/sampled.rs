@@ -1,0 +1,151 @@
+//! Comparing sampled profiles: which functions stop a program from scaling.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kilocore_locate::{Comparison, Document, Work, compare, folded};
+use kilocore_report::{LocateReport, terminal};
+use kilocore_show::Report;
+
+use super::inputs;
+use kilocore_command_line::Failure;
+use kilocore_command_line::output;
+
+/// What the profiles do not say.
+#[derive(Debug, Args)]
+pub(super) struct Facts {
+    /// How many cores the program had in the base run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) base_cores: Option<u32>,
+    /// How many cores it had in the scaled run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) scaled_cores: Option<u32>,
+    /// How much work it did in the base run, in units of your choice: 120000
+    #[arg(long, value_name = "UNITS")]
+    pub(super) base_work: Option<Work>,
+    /// How much work it did in the scaled run
+    #[arg(long, value_name = "UNITS")]
+    pub(super) scaled_work: Option<Work>,
+    /// How long the base run took by the wall clock
+    #[arg(long, value_name = "S", value_parser = inputs::positive)]
+    pub(super) base_seconds: Option<f64>,
+    /// How long the scaled run took
+    #[arg(long, value_name = "S", value_parser = inputs::positive)]
+    pub(super) scaled_seconds: Option<f64>,
+    /// How many samples of the base profile are a second of processor time, if it counts samples
+    #[arg(long, value_name = "HZ", value_parser = inputs::positive)]
+    pub(super) base_frequency: Option<f64>,
+    /// How many samples of the scaled profile are a second of processor time
+    #[arg(long, value_name = "HZ", value_parser = inputs::positive)]
+    pub(super) scaled_frequency: Option<f64>,
+    /// The clock of the cores, by which the cycles of both profiles become time
+    #[arg(long, value_name = "GHZ", value_parser = inputs::positive)]
+    pub(super) clock: Option<f64>,
+}
+
+/// How to read the profiles.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// The event to compare, where a profile has several
+    #[arg(long, value_name = "NAME")]
+    pub(super) event: Option<String>,
+    /// Symbols of the kernel that perf.data was recorded under, if it is not the one that runs
+    #[arg(long, value_name = "FILE")]
+    pub(super) kallsyms: Option<PathBuf>,
+    /// How much runs of the same program on the same cores differ, if you know it
+    #[arg(long, value_name = "PERCENT", value_parser = inputs::positive)]
+    pub(super) run_noise: Option<f64>,
+}
+
+/// Rows of each table, if nothing is said.
+const ROWS: usize = 12;
+
+/// How to show the result.
+#[derive(Debug, Args)]
+pub(crate) struct Shown {
+    /// Show so many rows of each table [default: 12]
+    #[arg(long, value_name = "ROWS")]
+    pub(super) top: Option<usize>,
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv, .json
+    /// or .folded; may be given for several files
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Vec<PathBuf>,
+}
+
+/// Compares the profiles of two paths, each a profile or a folder of such.
+pub(super) fn compare_files(
+    base_path: &Path,
+    scaled_path: &Path,
+    facts: &Facts,
+    reading: &Reading,
+    shown: &Shown,
+) -> Result<(), Failure> {
+    let files = files(shown)?;
+    let base = inputs::GivenFacts {
+        cores: facts.base_cores,
+        work: facts.base_work,
+        seconds: facts.base_seconds,
+        frequency: facts.base_frequency,
+        clock_ghz: facts.clock,
+    };
+    let scaled = inputs::GivenFacts {
+        cores: facts.scaled_cores,
+        work: facts.scaled_work,
+        seconds: facts.scaled_seconds,
+        frequency: facts.scaled_frequency,
+        clock_ghz: facts.clock,
+    };
+    let base = inputs::runs(base_path, &base, reading)?;
+    let scaled = inputs::runs(scaled_path, &scaled, reading)?;
+    let comparison = compare(&base, &scaled, &inputs::options(reading))?;
+    let title = format!("{} against {}", scaled_path.display(), base_path.display());
+    show(&comparison, &title, shown, &files)
+}
+
+/// What a file is to hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content {
+    Report(kilocore_show::Format),
+    Folded,
+}
+
+/// The files that are wanted. Refuses those that cannot be written before any work is done.
+pub(crate) fn files(shown: &Shown) -> Result<Vec<(PathBuf, Content)>, Failure> {
+    let of = |path: &PathBuf| {
+        let is_folded =
+            path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("folded"));
+        if is_folded {
+            output::check_folder(path)?;
+            return Ok((path.clone(), Content::Folded));
+        }
+        let format = output::format_of(path)?;
+        Ok((path.clone(), Content::Report(format)))
+    };
+    shown.output.iter().map(of).collect()
+}
+
+/// Writes the files and prints the table or the document.
+pub(crate) fn show(
+    comparison: &Comparison,
+    title: &str,
+    shown: &Shown,
+    files: &[(PathBuf, Content)],
+) -> Result<(), Failure> {
+    let report =
+        LocateReport { generated: output::generated(), title: title.to_owned(), comparison };
+    for (path, content) in files {
+        let text = match content {
+            Content::Folded => folded(comparison),
+            Content::Report(format) => report.render(*format)?,
+        };
+        output::write(path, &text)?;
+    }
+    if shown.json {
+        return output::json(&Document::of(comparison));
+    }
+    output::print(&terminal::locate_table(comparison, shown.top.unwrap_or(ROWS), output::width()));
+    Ok(())
+}

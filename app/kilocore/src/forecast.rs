@@ -1,0 +1,104 @@
+//! `kilocore forecast FILE`: how a program behaves on a machine, from what was recorded of it.
+
+mod measurements;
+mod pages;
+pub(crate) mod profile;
+mod references;
+mod usual_machine;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_lock_profile::Profile;
+
+use self::references::Nodes;
+use crate::examples;
+use crate::file_kind::{FileKind, Fit, refuse_unfit};
+use crate::page_pool::PagePool;
+use crate::reports::Reports;
+use kilocore_command_line::Failure;
+
+/// Forecasts a program.
+#[derive(Debug, Args)]
+#[command(after_help = examples::FORECAST)]
+pub(crate) struct Arguments {
+    /// A lock profile, a table of measured throughputs (CSV or JSON), a trace of references or a trace of
+    /// pages
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    target: profile::Target,
+    #[command(flatten)]
+    reports: Reports,
+    /// A lock profile of the same program, for a forecast from measured throughputs: its locks are then
+    /// known
+    #[arg(long, value_name = "FILE", help_heading = "Measured throughputs")]
+    profile: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Traces of references")]
+    nodes: Nodes,
+    #[command(flatten, next_help_heading = "Traces of pages")]
+    pool: PagePool,
+}
+
+pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let Arguments { file, target, reports, nodes, pool, .. } = arguments;
+    let kind = FileKind::of(file)?;
+    refuse_unfit(file, kind, &arguments.fits())?;
+    match kind {
+        FileKind::LockProfile => {
+            let machine = target.machine()?;
+            let files = reports.files()?;
+            let profile = Profile::read(file)?;
+            profile::forecast_and_show(&profile, target, &machine, reports, &files)
+                .map_err(|failure| failure.about(file))?;
+        }
+        FileKind::Measurements => {
+            let profile = arguments.profile.as_deref();
+            measurements::forecast(file, &measurements::Question { target, profile }, reports)?;
+        }
+        FileKind::References => {
+            references::forecast(file, target.machine.as_deref(), nodes, reports)?;
+        }
+        FileKind::PageTrace => {
+            pages::forecast(file, target.machine.as_deref(), pool, reports.json)?;
+        }
+        FileKind::SampledProfile | FileKind::BenchRun | FileKind::Machine => {
+            return Err(Failure::new(format!(
+                "{}: this is {kind}, from which nothing is forecast; give a lock profile, a table of \
+                 measured throughputs, a trace of references or a trace of pages",
+                file.display()
+            )));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Arguments {
+    /// Which option goes with which kinds of file.
+    fn fits(&self) -> Vec<Fit> {
+        const LOCKS: &[FileKind] = &[FileKind::LockProfile];
+        const CURVES: &[FileKind] = &[FileKind::LockProfile, FileKind::Measurements];
+        const MEASUREMENTS: &[FileKind] = &[FileKind::Measurements];
+        const REFERENCES: &[FileKind] = &[FileKind::References];
+        const PAGES: &[FileKind] = &[FileKind::PageTrace];
+        const REPORTS: &[FileKind] =
+            &[FileKind::LockProfile, FileKind::Measurements, FileKind::References];
+        let Self { target, nodes, pool, .. } = self;
+        vec![
+            Fit::new("--cores", target.cores.is_some(), CURVES),
+            Fit::new("--lock", !target.lock.is_empty(), CURVES),
+            Fit::new("--rwlock", !target.rwlock.is_empty(), LOCKS),
+            Fit::new("--all", target.all, LOCKS),
+            Fit::new("--seed", target.seed.is_some(), CURVES),
+            Fit::new("--profile", self.profile.is_some(), MEASUREMENTS),
+            Fit::new("--cpus", nodes.cpus.is_some(), REFERENCES),
+            Fit::new("--nodes", nodes.nodes.is_some(), REFERENCES),
+            Fit::new("--period", nodes.period.is_some(), REFERENCES),
+            Fit::new("--pool-policy", !pool.pool_policy.is_empty(), PAGES),
+            Fit::new("--other-pages", pool.other_pages.is_some(), PAGES),
+            Fit::new("--used-before-release", pool.used_before_release.is_some(), PAGES),
+            Fit::new("--output", !self.reports.output.is_empty(), REPORTS),
+        ]
+    }
+}

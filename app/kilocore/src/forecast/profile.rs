@@ -1,0 +1,176 @@
+//! Forecasts of a lock profile: for `kilocore forecast` and `kilocore doctor`.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::Args;
+use kilocore_lock_profile::Profile;
+use kilocore_locks::{LockId, RwLockId};
+use kilocore_machine::Description;
+use kilocore_machine::names::UnknownName;
+use kilocore_predict::{Forecast, Question, RunSize, forecast, without_simulation};
+use kilocore_report::ForecastReport;
+use kilocore_sim::Sim;
+
+use super::usual_machine;
+use crate::lock_name::rw_lock_for_programs_named;
+use crate::record::locks;
+use crate::reports::{self, Reports, Wanted};
+use kilocore_command_line::CoreList;
+use kilocore_command_line::Failure;
+use kilocore_command_line::lock_named;
+use kilocore_command_line::output;
+
+/// What to forecast.
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// The machine, by name or as a machine file; see `kilocore list machines` [default: the largest
+    /// known one of the kind of this host's processor]
+    #[arg(long, value_name = "MACHINE")]
+    pub(super) machine: Option<String>,
+    /// Numbers of cores, as in 1,6,12-48:12. A forecast runs as many threads on them [default: what
+    /// suits the machine]
+    #[arg(long, value_name = "LIST")]
+    pub(super) cores: Option<CoreList>,
+    /// Locks to compare, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(super) lock: Vec<TypedLock>,
+    /// Read-write locks to compare, separated by commas, where the program's own matter [default: all
+    /// that can be put under a program]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rw_lock_for_programs_named)]
+    pub(super) rwlock: Vec<RwLockId>,
+    /// Show every lock in the table, not only the most telling ones
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Seed of all chance [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub(super) seed: Option<u64>,
+}
+
+/// A lock and how the user calls it.
+#[derive(Debug, Clone)]
+pub(super) struct TypedLock {
+    pub(super) lock: LockId,
+    pub(super) typed: String,
+}
+
+impl FromStr for TypedLock {
+    type Err = UnknownName;
+
+    fn from_str(typed: &str) -> Result<Self, UnknownName> {
+        Ok(Self { lock: lock_named(typed)?, typed: typed.to_owned() })
+    }
+}
+
+/// Sections simulated for each point: for about 1 % of chance in its throughput.
+const SECTIONS: u64 = 8_000;
+
+/// The most cores that a forecast looks at unless it is told to look further.
+pub(super) const USUAL_MOST_CORES: u32 = 128;
+
+impl Target {
+    /// The machine asked for, if it has the cores asked for.
+    pub(crate) fn machine(&self) -> Result<Description, Failure> {
+        let machine = usual_machine::or_usual(self.machine.as_deref())?;
+        self.check_cores(&machine)?;
+        Ok(machine)
+    }
+
+    /// Refuses more cores than the machine has.
+    pub(super) fn check_cores(&self, machine: &Description) -> Result<(), Failure> {
+        let has = machine.hardware_threads();
+        match self.cores.as_ref().and_then(|cores| cores.0.last()) {
+            Some(&wanted) if wanted > has => Err(Failure::new(format!(
+                "{} has {has} hardware threads; cannot forecast {wanted} (choose 1 to {has})",
+                machine.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// Forecasts a profile on the machine, showing progress.
+    fn forecast(&self, profile: &Profile, machine: &Description) -> Result<Forecast, Failure> {
+        let per_node = machine.topology.cores_per_node();
+        let most = machine.hardware_threads().min(USUAL_MOST_CORES);
+        let cores = self.cores.clone().unwrap_or_else(|| CoreList::for_machine(most, per_node));
+        let locks = match self.lock.is_empty() {
+            true => LockId::ALL.to_vec(),
+            false => self.lock.iter().map(|typed| typed.lock).collect(),
+        };
+        let size = RunSize { sections: SECTIONS, seed: self.seed(), ..RunSize::default() };
+        let rw_locks = if self.rwlock.is_empty() {
+            RwLockId::for_programs::<Sim>().collect()
+        } else {
+            self.rwlock.clone()
+        };
+        let question = Question { machine, cores: cores.0, locks, rw_locks, size };
+        let progress = output::progress(question.simulations() as u64, "simulating");
+        let count = || {
+            // There may be more to do than was known at first.
+            let more = progress.length().is_some_and(|length| progress.position() >= length);
+            progress.inc_length(u64::from(more));
+            progress.inc(1);
+        };
+        let forecast = forecast(profile, &question, &count)?;
+        progress.finish_and_clear();
+        Ok(forecast)
+    }
+}
+
+/// Forecasts a profile and gives the answer out: as a table or JSON, and as reports, if any are wanted. To
+/// have seen no lock or too little is an answer, too; it has no curves.
+pub(crate) fn forecast_and_show(
+    profile: &Profile,
+    target: &Target,
+    machine: &Description,
+    reports: &Reports,
+    files: &[Wanted<'_>],
+) -> Result<(), Failure> {
+    let answer = match without_simulation(profile, machine, target.seed()) {
+        Some(answer) => {
+            files.iter().try_for_each(|(file, _)| write_without_curves(file, &answer, profile))?;
+            answer
+        }
+        None => {
+            let forecast = target.forecast(profile, machine)?;
+            let report = ForecastReport {
+                generated: output::generated(),
+                forecast: &forecast,
+                machine: Some(machine),
+                profile: Some(profile),
+            };
+            reports::write(files, &report)?;
+            forecast
+        }
+    };
+    reports.print(&answer, || {
+        kilocore_report::terminal::forecast_table(&answer, output::width(), target.all)
+    })?;
+    if !reports.json {
+        locks::print_times(profile);
+    }
+    Ok(())
+}
+
+/// Writes the verdict of a forecast that has no curves, and where the threads' time went if that was seen;
+/// otherwise there is no report.
+fn write_without_curves(
+    file: &Path,
+    forecast: &Forecast,
+    profile: &Profile,
+) -> Result<(), Failure> {
+    match kilocore_report::waits_page(profile, Some(&forecast.recommendation)) {
+        Ok(page) if output::is_page(file) => output::write(file, &page),
+        _ => {
+            eprintln!(
+                "kilocore: no report is written to {}: too little was seen for a forecast",
+                file.display()
+            );
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! `kilocore record locks -- CMD…`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use kilocore_command_line::{Failure, output};
+use kilocore_lock_profile::{Profile, Run};
+use kilocore_lock_recorder::{Conduct, Measured, Options};
+use kilocore_process::Held;
+use kilocore_sched_daemon::Linux;
+
+use super::crash;
+use super::line_counter::LineCounter;
+use super::lost::Lost;
+use super::subject::{Choice, Subject};
+use super::window::Window;
+use crate::{examples, launch};
+
+/// The recording's name if none is given.
+const USUAL_NAME: &str = "kilocore.locks.json";
+
+/// Records the locks of a program.
+#[derive(Debug, Args)]
+#[command(after_help = examples::RECORD_LOCKS)]
+pub(crate) struct Arguments {
+    /// Write the recording here [default: kilocore.locks.json]. Of a program that is watched, a page of
+    /// where its threads' time went and who waited for whom, if this ends in .html
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print one JSON document and nothing else on standard output. It is the recording, which is only
+    /// written to a file if --output names one; what the program prints goes to standard error
+    #[arg(long)]
+    json: bool,
+    /// Run the program a second time, confined to one core, to see how much of its data moves with
+    /// each lock. Only for programs that may be run twice
+    #[arg(long)]
+    twice: bool,
+    /// Run the program once more under QEMU, to count which lines of data move with each lock, and
+    /// to see locks that are no pthread locks. Only for programs that may be run twice
+    #[arg(long, conflicts_with = "pid")]
+    count_lines: bool,
+    #[command(flatten)]
+    window: Window,
+    #[command(flatten)]
+    subject: Subject,
+}
+
+pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let file = match &arguments.output {
+        Some(file) => Some(file.as_path()),
+        None => (!arguments.json).then_some(Path::new(USUAL_NAME)),
+    };
+    if let Some(file) = file {
+        output::check_folder(file)?;
+        if output::is_page(file) && !arguments.subject.is_watched()? {
+            return Err(Failure::new(
+                "a page says where the threads' time went, which is seen of programs that are \
+                 watched: add --recorder watch or --recorder both, or let the recording's name end in \
+                 .json",
+            ));
+        }
+    }
+    let how = How {
+        confined_run: arguments.twice,
+        count_lines: arguments.count_lines,
+        output_to_stderr: arguments.json,
+        window: &arguments.window,
+    };
+    let (measured, held) = run(&arguments.subject, &how)?;
+    let profile = &measured.profile;
+    if let Some(file) = file {
+        write(profile, file)?;
+    }
+    if arguments.json {
+        output::json(profile)?;
+    } else {
+        print(profile);
+    }
+    drop(held);
+    Ok(exit_code(&measured))
+}
+
+/// Prints what a profile says, in short.
+pub(crate) fn print(profile: &Profile) {
+    output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
+    print_times(profile);
+}
+
+/// Writes the profile, or a page of where the threads' time went if the file is to be a page.
+pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
+    if output::is_page(path) {
+        let page = kilocore_report::waits_page(profile, None)?;
+        output::write(path, &page)?;
+    } else {
+        profile.write(path)?;
+        eprintln!("kilocore: recording written to {}", path.display());
+    }
+    Ok(())
+}
+
+/// Prints where the threads' time went, if that was seen.
+pub(crate) fn print_times(profile: &Profile) {
+    if let Some(times) = profile.runs.first().and_then(Run::checked_times) {
+        let table = kilocore_report::terminal::times_table(&times, output::width());
+        output::print(&format!("\n{table}"));
+    }
+    print_hints(profile);
+}
+
+/// Says what would name the functions that the profile has no names for, if there are any.
+fn print_hints(profile: &Profile) {
+    let watching = profile.runs.first().and_then(|run| run.watching.as_ref());
+    let hints = watching.map_or(&[][..], |watching| &watching.hints);
+    if !hints.is_empty() {
+        let hints = format!("Functions without a name: {}.", hints.join("; "));
+        output::print(&format!("\n{}\n", kilocore_show::printable_document(&hints)));
+    }
+}
+
+/// How a program is to be measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How<'a> {
+    /// Whether it is run a second time, on one core.
+    pub(crate) confined_run: bool,
+    /// Whether it is run once more, under QEMU.
+    pub(crate) count_lines: bool,
+    /// Whether what it prints goes to standard error.
+    pub(crate) output_to_stderr: bool,
+    /// What of its run counts.
+    pub(crate) window: &'a Window,
+}
+
+/// Measures a program and makes its profile. What asks this process to end does not do so until
+/// what is given with it is dropped.
+pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), Failure> {
+    let choice = subject.choice()?;
+    let mut line_counter = None;
+    subject.tell_what_is_done_instead();
+    if let Choice::Preload(command) | Choice::Watch(command) | Choice::Both(command) = choice {
+        launch::check(command)?;
+        line_counter = how.count_lines.then(|| LineCounter::new(command)).transpose()?;
+    }
+    let held = Held::begin();
+    let mut measured = match choice {
+        Choice::Preload(command) => recorded(command, how, false)?,
+        Choice::Both(command) => recorded(command, how, true)?,
+        Choice::Watch(command) => {
+            kilocore_lock_recorder::measure_watching(command, how.output_to_stderr, &conduct(how))
+                .map_err(|error| launch::not_measured(command, error))?
+        }
+        Choice::Attach(pid, kin) => {
+            let over = || held.came();
+            let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
+            let before = steered_by();
+            let mut measured =
+                kilocore_lock_recorder::measure_running(pid, kin, &conduct(how), &over)?;
+            if let Some(run) = measured.profile.runs.first_mut() {
+                run.steered_by = before.or_else(steered_by);
+            }
+            measured
+        }
+    };
+    choice.give_way();
+    crash::tell(&measured);
+    if let Some(error) = &measured.not_watched {
+        eprintln!("kilocore: it was recorded, but not watched from outside: {error}");
+    }
+    if let Some(line_counter) = line_counter {
+        line_counter.count(&mut measured);
+    }
+    Lost::of(&measured).tell();
+    // A program that runs on would lose the cores meanwhile.
+    let runs_on = matches!(choice, Choice::Attach(..));
+    if !runs_on && !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
+        measured.profile.host.core_to_core_ns = kilocore_host::host_core_to_core();
+    }
+    Ok((measured, held))
+}
+
+/// Measures with the library under the program, and watches it as well if that is asked.
+fn recorded(command: &[OsString], how: &How<'_>, watch: bool) -> Result<Measured, Failure> {
+    let library = launch::library("libkilocore_measure.so")?;
+    let (confined_run, output_to_stderr) = (how.confined_run, how.output_to_stderr);
+    let options = Options { library, confined_run, output_to_stderr, watch };
+    kilocore_lock_recorder::measure_as(command, &options, conduct(how))
+        .map_err(|error| launch::not_measured(command, error))
+}
+
+fn conduct(how: &How<'_>) -> Conduct<'static> {
+    Conduct {
+        delay: how.window.delay,
+        duration: how.window.duration,
+        by_signals: true,
+        adopt_orphans: true,
+        before_confined_run: Some(Box::new(|| {
+            eprintln!(
+                "kilocore: running the program again on one core, without input or output, to see \
+                 how much of its data moves with each lock"
+            );
+        })),
+    }
+}
+
+/// How the program ended, for our own end; or that nothing could be recorded of it.
+pub(crate) fn exit_code(measured: &Measured) -> ExitCode {
+    if Lost::of(measured).all {
+        return ExitCode::from(2);
+    }
+    if measured.time_was_up {
+        // It ended because it was told to, as whoever limited the time wanted.
+        return ExitCode::SUCCESS;
+    }
+    let status = measured.profile.runs.first().map_or(0, |run| run.exit_status);
+    ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))
+}

@@ -1,0 +1,120 @@
+//! What is measured: a program to be started, or one that runs; and by which recorder.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
+use kilocore_command_line::Failure;
+use kilocore_lock_recorder::{Kin, Unseen, can_watch, unseen_by_preload};
+
+use crate::launch;
+
+/// A recorder of locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Recorder {
+    /// A library under the program records every use of every pthread lock
+    Preload,
+    /// From outside, in short windows: the locks of any language that threads wait for
+    Watch,
+    /// Both at the same time: the library for pthread locks, watching for all else
+    Both,
+}
+
+/// The program.
+#[derive(Debug, Args)]
+pub(crate) struct Subject {
+    /// What records the locks. Without this, watch where a library under the program would not see
+    /// them (Go, Java, static programs, those of musl or with ThreadSanitizer), and preload
+    /// elsewhere
+    #[arg(long, value_name = "RECORDER")]
+    recorder: Option<Recorder>,
+    /// Take a process that runs already, in the place of a command. It is watched until it ends,
+    /// --duration is over or Ctrl-C
+    #[arg(long, value_name = "PID", conflicts_with = "command")]
+    pid: Option<u32>,
+    /// With --pid: its descendants, too, and all processes of its service
+    #[arg(long)]
+    tree: bool,
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
+    #[arg(trailing_var_arg = true, required_unless_present = "pid", value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Choice<'_> {
+    /// Leaves the cores to the program, if that runs on when it has been measured.
+    pub(crate) fn give_way(self) {
+        if matches!(self, Choice::Attach(..)) {
+            // SAFETY: integers only. A refusal, which there is no reason for, does no harm.
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
+        }
+    }
+}
+
+/// What is to be measured, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Choice<'a> {
+    /// Start this, with the library under it.
+    Preload(&'a [OsString]),
+    /// Start this, with the library under it, and watch it.
+    Both(&'a [OsString]),
+    /// Start this, and watch it.
+    Watch(&'a [OsString]),
+    /// Watch a process.
+    Attach(u32, Kin),
+}
+
+impl Subject {
+    /// Whether it is to be watched from outside.
+    pub(crate) fn is_watched(&self) -> Result<bool, Failure> {
+        Ok(!matches!(self.choice()?, Choice::Preload(_)))
+    }
+
+    /// What the options say.
+    pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
+        if let Some(pid) = self.pid {
+            if matches!(self.recorder, Some(Recorder::Preload | Recorder::Both)) {
+                return Err(Failure::new(
+                    "nothing can be put under a process that runs already; leave out --recorder, or say \
+                     --recorder watch",
+                ));
+            }
+            return Ok(Choice::Attach(pid, if self.tree { Kin::Tree } else { Kin::Alone }));
+        }
+        if self.tree {
+            return Err(Failure::new(
+                "--tree is about a process that runs already, which --pid names; of a program that \
+                 is started, all processes are measured anyway",
+            ));
+        }
+        let command = &self.command;
+        Ok(match self.recorder {
+            Some(Recorder::Preload) => Choice::Preload(command),
+            Some(Recorder::Watch) => Choice::Watch(command),
+            Some(Recorder::Both) => Choice::Both(command),
+            // Who may not watch is told by the other recorder what it does not see.
+            None => match self.instead() {
+                Some(_) => Choice::Watch(command),
+                None => Choice::Preload(command),
+            },
+        })
+    }
+
+    /// Why the program is watched from outside although nobody has asked for that.
+    fn instead(&self) -> Option<Unseen> {
+        let asked = self.recorder.is_some() || self.pid.is_some();
+        let unseen = (!asked).then(|| unseen_by_preload(&self.command)).flatten()?;
+        can_watch().then_some(unseen)
+    }
+
+    /// Says that the program is watched from outside because nothing can be put under it. Of
+    /// languages with locks of their own nothing is said, as theirs are what is to be seen.
+    pub(crate) fn tell_what_is_done_instead(&self) {
+        if let Some(Unseen::Obstacle(obstacle)) = self.instead() {
+            let program = self.command[0].display().to_string();
+            let text = format!(
+                "'{program}' {}; it is watched from outside instead",
+                launch::obstacle(obstacle)
+            );
+            eprintln!("kilocore: {}", kilocore_show::printable_document(&text));
+        }
+    }
+}

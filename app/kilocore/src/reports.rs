@@ -1,0 +1,84 @@
+//! What a command gives out: a table for people, one JSON document for programs, and reports in files
+//! by their endings.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kilocore_show::{Format, Report, Table};
+use serde::Serialize;
+
+use kilocore_command_line::Failure;
+use kilocore_command_line::output;
+
+/// How a result is wanted.
+#[derive(Debug, Args)]
+pub(crate) struct Reports {
+    /// Print one JSON document and nothing else on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv or
+    /// .json; may be given for several files
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+}
+
+/// A file that is wanted, and what its ending asks for.
+pub(crate) type Wanted<'a> = (&'a Path, Format);
+
+impl Reports {
+    /// The files that are wanted. Those that cannot be written are refused here, before any work is done.
+    pub(crate) fn files(&self) -> Result<Vec<Wanted<'_>>, Failure> {
+        self.output.iter().map(|path| Ok((path.as_path(), output::format_of(path)?))).collect()
+    }
+
+    /// The same of a result that has no chart, so that none of the files can be an image.
+    pub(crate) fn files_without_charts(&self, what: &str) -> Result<Vec<Wanted<'_>>, Failure> {
+        let files = self.files()?;
+        match files.iter().find(|(_, format)| *format == Format::Svg) {
+            Some((path, _)) => Err(Failure::new(format!(
+                "{}: {what} has no chart; choose a file that ends in .html, .csv or .json",
+                path.display()
+            ))),
+            None => Ok(files),
+        }
+    }
+
+    /// Writes a report into each file, and prints the document if that is asked for, else the text.
+    pub(crate) fn deliver(
+        &self,
+        files: &[Wanted<'_>],
+        report: &impl Report,
+        document: impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        write(files, report)?;
+        self.print(document, text)
+    }
+
+    /// Prints the document if that is asked for, else the text.
+    pub(crate) fn print(
+        &self,
+        document: impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        if self.json {
+            return output::json(&document);
+        }
+        output::print(&text());
+        Ok(())
+    }
+}
+
+/// Writes a report into each file.
+pub(crate) fn write(files: &[Wanted<'_>], report: &impl Report) -> Result<(), Failure> {
+    for &(path, format) in files {
+        output::write(path, &report.render(format)?)?;
+    }
+    Ok(())
+}
+
+/// Tables below each other, as wide as the screen.
+pub(crate) fn in_words(tables: &[Table]) -> String {
+    let width = output::width();
+    tables.iter().map(|table| table.plain(width)).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,179 @@
+//! Files of all kinds: `show` and `forecast` find out what each is, and say so when something else is wanted.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{file, kilocore, refused};
+
+fn checkout(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    path.to_str().expect("an ordinary name").to_owned()
+}
+
+fn own(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[track_caller]
+fn printed(words: &[&str]) -> String {
+    let output = kilocore(words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[track_caller]
+fn document(words: &[&str]) -> Value {
+    serde_json::from_str(&printed(&[words, &["--json"]].concat())).expect("one document")
+}
+
+#[test]
+fn each_kind_of_file_is_shown() {
+    let profile = checkout("data/profiles/rocksdb.json");
+    assert!(printed(&["show", &profile]).contains("What was seen"));
+    assert_eq!(document(&["show", &profile])["format"], "kilocore-profile");
+    let measured = checkout("docs/examples/kyotocabinet.csv");
+    let text = printed(&["show", &measured]);
+    assert!(text.contains("pthread") && text.contains("on 24"), "{text}");
+    assert!(document(&["show", &measured])["points"].as_array().is_some_and(|all| all.len() > 5));
+    let samples = checkout("docs/examples/locate/two-cores.script.gz");
+    let text = printed(&["show", &samples]);
+    assert!(text.contains("perf script") && text.contains("memmove"), "{text}");
+    let shown = document(&["show", &samples]);
+    let own: u64 = shown["functions"]
+        .as_array()
+        .expect("functions")
+        .iter()
+        .map(|function| function["weight"].as_u64().expect("a number"))
+        .sum();
+    assert_eq!(shown["weight"], own, "each sample is some function's own");
+    let pages = checkout("data/page-traces/build.pages");
+    assert!(printed(&["show", &pages]).contains("pages allocated"));
+    let machine = checkout("sim/machine/machines/xeon-8375c-2s.toml");
+    assert_eq!(printed(&["show", &machine]), printed(&["list", "machines", "xeon-8375c-2s"]));
+    assert_eq!(document(&["show", &machine])["name"], "xeon-8375c-2s");
+}
+
+#[test]
+fn a_page_of_a_lock_profile_needs_to_know_where_the_time_went() {
+    let profile = checkout("data/profiles/rocksdb.json");
+    refused(&["show", &profile, "--output", "x.csv"], &["x.csv", ".html"]);
+    let page = own("show-waits.html");
+    refused(&["show", &profile, "--output", page.to_str().expect("plain")], &["--recorder watch"]);
+    assert!(!page.exists(), "nothing is half-written");
+}
+
+#[test]
+fn an_option_that_does_not_fit_the_file_is_refused_with_both_named() {
+    let profile = checkout("data/profiles/rocksdb.json");
+    let measured = checkout("docs/examples/kyotocabinet.csv");
+    let pages = checkout("data/page-traces/build.pages");
+    let samples = checkout("docs/examples/locate/two-cores.script.gz");
+    for (words, parts) in [
+        (
+            &["forecast", &profile, "--pool-policy", "paper"][..],
+            ["--pool-policy", "is a lock profile"],
+        ),
+        (&["forecast", &profile, "--profile", "x"], ["--profile", "is a lock profile"]),
+        (&["forecast", &measured, "--all"], ["--all", "is a table of measured throughputs"]),
+        (&["forecast", &pages, "--lock", "mcs"], ["--lock", "is a trace of pages"]),
+        (&["forecast", &pages, "--output", "x.csv"], ["--output", "is a trace of pages"]),
+        (&["forecast", &samples], ["a sampled profile", "a lock profile"]),
+        (&["show", &profile, "--events"], ["--events", "is a lock profile"]),
+        (&["show", &measured, "--output", "x.csv"], ["--output", "measured throughputs"]),
+        (&["compare", &samples, &samples, "--least", "3"], ["--least", "is a sampled profile"]),
+        (&["compare", &profile, &samples], ["is a lock profile", "is a sampled profile"]),
+        (&["compare", &profile, &profile], ["is a lock profile", "two saved runs"]),
+        (&["bench", "--replay", &pages, "--quick"], ["--replay", "--quick"]),
+        (&["bench", "getppid", "--pool-policy", "paper"], ["--pool-policy", "--replay"]),
+    ] {
+        refused(words, &parts);
+    }
+}
+
+#[test]
+fn measured_throughputs_are_forecast_for_the_machine_that_they_are_from() {
+    let measured = checkout("docs/examples/kyotocabinet.csv");
+    refused(&["forecast", &measured], &["kyotocabinet.csv", "on which machine", "--machine"]);
+}
+
+#[test]
+fn what_is_nothing_that_is_known_is_refused_with_what_was_looked_for() {
+    let other = file("other.txt", b"hello\nworld\n").display().to_string();
+    for verb in [&["show"][..], &["forecast"]] {
+        let parts = ["other.txt", "a lock profile", "a sampled profile", "a machine file"];
+        refused(&[verb, &[&other]].concat(), &parts);
+    }
+    refused(&["compare", &other, &other], &["other.txt", "a lock profile"]);
+    refused(&["show", env!("CARGO_TARGET_TMPDIR")], &["a folder"]);
+}
+
+#[test]
+fn a_trace_of_pages_is_forecast_for_a_machine() {
+    let pages = checkout("data/page-traces/build.pages");
+    let words =
+        ["forecast", &pages, "--pool-policy", "tiered,linux-4.18", "--machine", "core-i7-6700"];
+    let forecast = document(&words);
+    assert_eq!(forecast["provenance"], "simulated");
+    assert_eq!(forecast["points"].as_array().map(Vec::len), Some(2), "{forecast:#}");
+}
+
+#[test]
+fn a_profile_without_locks_gets_the_verdict_that_the_doctor_gives() {
+    let text = std::fs::read_to_string(checkout("data/profiles/rocksdb.json")).expect("a profile");
+    let mut profile: Value = serde_json::from_str(&text).expect("JSON");
+    for run in profile["runs"].as_array_mut().expect("runs") {
+        for process in run["processes"].as_array_mut().expect("processes") {
+            process["locks"] = Value::Array(Vec::new());
+        }
+    }
+    let path = file("no-locks.json", profile.to_string().as_bytes()).display().to_string();
+    let forecast = document(&["forecast", &path]);
+    assert!(forecast["recommendation"]["verdict"].is_string(), "{forecast:#}");
+    assert_eq!(forecast["curves"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn samples_of_one_run_are_recorded_shown_and_compared() {
+    let path = own("one.samples");
+    let path = path.to_str().expect("an ordinary name");
+    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 3";
+    let record =
+        ["record", "samples", "--output", path, "--call-graph", "none", "sh", "-c", script];
+    let output = kilocore(&record);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("perf_event") || said.contains("perf") && !Path::new(path).exists() {
+        eprintln!("not tested, as nothing can be sampled here: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(3), "the program's own: {said}");
+    assert!(output.stdout.is_empty(), "and so is its output");
+    assert!(document(&["show", path])["samples"].as_u64() > Some(10));
+    assert!(printed(&["compare", path, path]).contains("measured"));
+    refused(&["record", "samples", "--cores", "1,2", "true"], &["--cores", "kilocore locate"]);
+}
+
+#[test]
+fn policies_and_benchmarks_are_listed_and_shown_in_full() {
+    let names = |what: &str| -> Vec<String> {
+        let listed = document(&["list", what]);
+        let all = listed[what].as_array().expect("a list").iter();
+        all.map(|one| one["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    let policies = names("policies");
+    assert!(
+        policies.contains(&"lock-aware".to_owned()) && policies.contains(&"confined=N".to_owned())
+    );
+    for policy in policies.iter().filter(|policy| *policy != "confined=N") {
+        assert!(
+            printed(&["list", "policies", policy]).contains("kilocore steer --policy"),
+            "{policy}"
+        );
+    }
+    for benchmark in names("benchmarks") {
+        assert!(
+            printed(&["list", "benchmarks", &benchmark]).contains("kilocore bench"),
+            "{benchmark}"
+        );
+    }
+}
