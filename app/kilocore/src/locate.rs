@@ -11,8 +11,8 @@ use kilocore_locate::{Sidecar, compare};
 use kilocore_report::{number, terminal};
 use kilocore_sampler::{Output, Rule};
 
-use crate::compare::inputs;
-use crate::compare::sampled::{self, Content, Reading, Shown};
+use crate::compare::inputs::{self, Reading};
+use crate::compare::sampled::{self, Content, Shown};
 use crate::core_list::CoreList;
 use crate::failure::Failure;
 use crate::sampling::{self, Sampling, shell_word};

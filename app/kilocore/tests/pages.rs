@@ -78,7 +78,7 @@ fn what_is_no_trace_is_refused_with_its_place() {
     let mut newer = whole;
     newer[8] = 9;
     show(&file("pages-newer", &newer), &["pages-newer: at byte 8: ", "version 9", "update"]);
-    show(&file("pages-other", b"something else"), &["pages-other: this is no trace of pages"]);
+    show(&file("pages-other", b"something else"), &["pages-other", "a trace of pages"]);
     show(Path::new("/no/such.pages"), &["/no/such.pages: ", "exists"]);
     refused(&["show", "--json", "--events", "x"], &["--events"]);
 }
@@ -119,7 +119,7 @@ fn the_program_keeps_its_output_and_its_exit_status() {
     }
     assert_eq!(output.status.code(), Some(5), "{error}");
     assert_eq!(text(&output.stdout), "to output\n");
-    assert!(error.contains("to error\n") && error.contains("trace written to"), "{error}");
+    assert!(error.contains("to error\n") && error.contains("recording written to"), "{error}");
     assert!(shown(&[], &path).contains("sh -c"));
 }
 

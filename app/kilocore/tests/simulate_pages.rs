@@ -1,4 +1,4 @@
-//! `kilocore simulate pages` and `kilocore pages replay`, on traces that are checked in.
+//! `kilocore simulate pages`, `kilocore forecast` and `kilocore bench --replay`, on traces that are checked in.
 
 use crate::common;
 
@@ -81,7 +81,7 @@ fn the_same_command_prints_the_same_bytes() {
 #[test]
 fn a_trace_is_the_same_simulated_and_replayed_on_a_machine() {
     let simulated = document(&pages(&["--trace", TRACE, "--policy", "linux-6.12", "--json"]));
-    let words = ["pages", "replay", TRACE, "--policy", "linux-6.12", "--json"];
+    let words = ["forecast", TRACE, "--pool-policy", "linux-6.12", "--json"];
     let replayed = document(&[&words[..], &["--machine", "core-i7-6700"]].concat());
     assert_eq!(simulated, replayed);
     assert!(simulated["command"][0].as_str().is_some_and(|program| !program.is_empty()));
@@ -89,7 +89,7 @@ fn a_trace_is_the_same_simulated_and_replayed_on_a_machine() {
 
 #[test]
 fn a_trace_is_measured_here() {
-    let words = ["pages", "replay", TRACE, "--rounds", "1", "--json"];
+    let words = ["bench", "--replay", TRACE, "--repeats", "1", "--json"];
     let measured = document(&words);
     assert_eq!(measured["provenance"], "measured");
     let points = measured["points"].as_array().expect("points");
