@@ -277,7 +277,7 @@ numa: packages-build
 	tools/numa-tables target/numa docs/evidence/numa.md
 
 # Each as far from the four programs as from the others, and fixed delays to compare with.
-NUMA_RECORD := target/release/kilocore numa record
+NUMA_RECORD := target/release/kilocore record references
 NUMA_TRACE := $(SIMULATE_NUMA) --cores 4 --copying $(NUMA_POLICIES) \
               --initial-delay 1,10,100,300,1000,3000,5000,10000
 

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use self::sampled::{Facts, Reading, Shown};
+use self::inputs::Reading;
+use self::sampled::{Facts, Shown};
 use crate::examples;
 use crate::file_kind::{FileKind, Fit, refuse_unfit};
 use kilocore_command_line::Failure;

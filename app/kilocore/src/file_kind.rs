@@ -68,7 +68,10 @@ impl FileKind {
             Failure::new(format!("cannot read {}: {error}; {mend}", path.display()))
         };
         if path.is_dir() {
-            return Err(Failure::new(format!("{}: a folder; name a file in it", path.display())));
+            return Err(Failure::new(format!(
+                "{}: this is a directory; name a file in it",
+                path.display()
+            )));
         }
         let mut file = File::open(path).map_err(unreadable)?;
         let mut head = Vec::new();
@@ -96,8 +99,11 @@ impl FileKind {
             }
         } else if head.trim_ascii().is_empty() {
             what = "the file is empty".to_owned();
-        } else if kilocore_sampled_profile::is_likely(path) {
-            return Ok(Self::SampledProfile);
+        } else {
+            match kilocore_sampled_profile::recognize(path) {
+                Ok(()) => return Ok(Self::SampledProfile),
+                Err(error) => return Err(Failure::new(format!("{error}; {LOOKED_FOR}"))),
+            }
         }
         Err(Failure::new(format!("{}: {what}; {LOOKED_FOR}", path.display())))
     }

@@ -11,8 +11,8 @@ use kilocore_locate::{Sidecar, compare};
 use kilocore_sampler::{Output, Rule};
 use kilocore_show::number;
 
-use crate::compare::inputs;
-use crate::compare::sampled::{self, Content, Reading, Shown};
+use crate::compare::inputs::{self, Reading};
+use crate::compare::sampled::{self, Content, Shown};
 use crate::sampling::{self, Sampling, shell_word};
 use crate::{examples, launch};
 use kilocore_command_line::CoreList;

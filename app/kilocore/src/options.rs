@@ -1,5 +1,5 @@
 //! The whole command line, held to its rules: an option means one thing everywhere, every option is in the
-//! table of `docs/options.md`, and the help of every command reads in a terminal of 80 columns.
+//! table of `docs/guide/options.md`, and the help of every command reads in a terminal of 80 columns.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,9 +15,6 @@ const SEVERAL_MEANINGS: [(&str, &str); 3] = [
     ("--output", "of what is recorded, the recording is the result; of all else, a report is"),
     ("--rwlock", "as for `--lock`"),
 ];
-
-/// Commands whose options are those of published experiments, with names from there.
-const EXPERIMENTS: [&str; 2] = ["simulate", "numa"];
 
 /// Writes the table of options, if it is set, in the place of comparing it.
 const WRITE: &str = "KILOCORE_WRITE_OPTIONS";
@@ -38,7 +35,7 @@ fn leaves() -> Vec<(String, Command)> {
     let mut leaves = Vec::new();
     for command in program.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         let name = command.get_name();
-        if !EXPERIMENTS.contains(&name) && name != "help" {
+        if name != "help" {
             collect(command, name, &mut leaves);
         }
     }
@@ -144,7 +141,7 @@ fn page() -> String {
 
 #[test]
 fn the_table_of_options_is_that_of_the_command_line() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/options.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/options.md");
     if std::env::var_os(WRITE).is_some() {
         std::fs::write(&path, page()).expect("the page can be written");
     }
@@ -152,7 +149,7 @@ fn the_table_of_options_is_that_of_the_command_line() {
     let differing = written.lines().zip(page().lines().map(str::to_owned)).find(|(a, b)| a != b);
     assert!(
         written == page(),
-        "docs/options.md is not that of the command line, first in {differing:?}; write it anew with {WRITE}=1"
+        "docs/guide/options.md is not that of the command line, first in {differing:?}; write it anew with {WRITE}=1"
     );
 }
 

@@ -105,7 +105,7 @@ fn what_is_nothing_that_is_known_is_refused_with_what_was_looked_for() {
         refused(&[verb, &[&other]].concat(), &parts);
     }
     refused(&["compare", &other, &other], &["other.txt", "a lock profile"]);
-    refused(&["show", env!("CARGO_TARGET_TMPDIR")], &["a folder"]);
+    refused(&["show", env!("CARGO_TARGET_TMPDIR")], &["directory"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `kilocore measure --trace`. Needs qemu-user and a C compiler with its static library.
+//! `kilocore record locks --count-lines`. Needs qemu-user and a C compiler with its static library.
 
 use crate::common;
 

@@ -78,7 +78,7 @@ fn what_is_no_trace_is_refused_with_its_place() {
     let mut newer = whole;
     newer[8] = 9;
     show(&file("pages-newer", &newer), &["pages-newer: at byte 8: ", "version 9", "update"]);
-    show(&file("pages-other", b"something else"), &["pages-other: this is no trace of pages"]);
+    show(&file("pages-other", b"something else"), &["pages-other", "a trace of pages"]);
     show(Path::new("/no/such.pages"), &["/no/such.pages: ", "exists"]);
     refused(&["show", "--json", "--events", "x"], &["--events"]);
 }
@@ -119,7 +119,7 @@ fn the_program_keeps_its_output_and_its_exit_status() {
     }
     assert_eq!(output.status.code(), Some(5), "{error}");
     assert_eq!(text(&output.stdout), "to output\n");
-    assert!(error.contains("to error\n") && error.contains("trace written to"), "{error}");
+    assert!(error.contains("to error\n") && error.contains("recording written to"), "{error}");
     assert!(shown(&[], &path).contains("sh -c"));
 }
 
@@ -172,4 +172,36 @@ fn what_cannot_be_replayed_is_refused() {
     refused(&[TRACE, "--used-before-release", "2"], &["from 0 to 1"]);
     refused(&[TRACE, "--other-pages", "nan"], &["from 0 to 1000"]);
     refused(&["/nonexistent.pages"], &["/nonexistent.pages"]);
+}
+
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/page-traces/build.pages");
+
+fn document(words: &[&str]) -> Value {
+    let output = kilocore(words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+#[test]
+fn a_trace_is_forecast_on_a_machine() {
+    let words = ["forecast", TRACE, "--pool-policy", "linux-6.12", "--json"];
+    let simulated = document(&[&words[..], &["--machine", "core-i7-6700"]].concat());
+    assert_eq!(simulated["provenance"], "simulated");
+    assert_eq!(simulated["machine"], "core-i7-6700");
+    assert_eq!(simulated["points"].as_array().map(Vec::len), Some(1));
+    assert!(simulated["command"][0].as_str().is_some_and(|program| !program.is_empty()));
+}
+
+#[test]
+fn a_trace_is_measured_here() {
+    let words = ["bench", "--replay", TRACE, "--repeats", "1", "--json"];
+    let measured = document(&words);
+    assert_eq!(measured["provenance"], "measured");
+    let points = measured["points"].as_array().expect("points");
+    assert_eq!(points.len(), 5, "every policy");
+    for point in points {
+        assert!(point["initialization"]["mean"].as_f64().is_some_and(|mean| mean > 0.0));
+        assert_eq!(point["initialization_means_cycles"].as_array().map(Vec::len), Some(1));
+    }
+    assert_eq!(points[0]["over_baseline"], 1.0, "the baseline comes first");
 }

@@ -29,4 +29,4 @@ pub use context::{Context, ContextId, Contexts, Tally};
 pub use event_name::plain_event;
 pub use function::{Function, FunctionId, Functions, Origin};
 pub use profile::{Facts, Format, Rate, Remark, SampledProfile, Unit};
-pub use read::{Limits, Options, Progress, ReadError, is_likely, read};
+pub use read::{Limits, Options, Progress, ReadError, read, recognize};

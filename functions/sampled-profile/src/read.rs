@@ -51,14 +51,17 @@ pub fn read(
     Ok(profile)
 }
 
-/// Returns whether a file begins like a profile of some format. Its text may still be damaged.
-#[must_use]
-pub fn is_likely(path: &Path) -> bool {
+/// Looks at the beginning of a file, whether it is that of a profile of some format. What follows may still
+/// be damaged.
+///
+/// # Errors
+/// If it is not. The message names the file, what it is if that is known, and the remedy.
+pub fn recognize(path: &Path) -> Result<(), ReadError> {
     let options = Options::default();
     let task = Task { file: path, options: &options };
     let mut unseen = |_: Progress| {};
-    let source = Source::open(path, &mut unseen);
-    source.is_ok_and(|mut source| detect::detect(&mut source, &task).is_ok())
+    let mut source = Source::open(path, &mut unseen).map_err(|source| task.failed(source))?;
+    detect::detect(&mut source, &task).map(drop)
 }
 
 /// Reads all that a file has.

@@ -37,7 +37,7 @@
 //!
 //! 3. That is all. `cargo test -p kilocore-locks` now model-checks the lock, and `cargo bench -p
 //!    kilocore-locks` compares it with the others. `kilocore-lab lock --lock example …` simulates
-//!    it, `kilocore locks` lists it, and `kilocore run --lock example -- …` puts it under programs.
+//!    it, `kilocore list locks` lists it, and `kilocore run --lock example -- …` puts it under programs.
 //!    Format the file with `rustfmt --edition 2024`, as `cargo fmt` does not see into the list.
 //!    Wait with `P::wait_until` or `P::park`, and never with a loop of your own around a load: these
 //!    two calls make waiting cheap to simulate.

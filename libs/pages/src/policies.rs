@@ -4,7 +4,7 @@
 //! If it only sizes the lists of cores differently, it is a `Rule` (`rule.rs`): a file such as
 //! `linux_4_18.rs`. If it puts free pages in another place below them, it is a `Level`, such as `shared.rs`; if it
 //! finds free frames in another way, a `FreeFrames`, such as `llfree.rs`. Then it gets a name here. With
-//! that it is simulated (`kilocore-lab pages`) and replayed here (`kilocore pages replay`). Add it to
+//! that it is simulated (`kilocore-lab pages`) and replayed here (`kilocore bench --replay`). Add it to
 //! `tests`: `model.rs` compares it with a plain set, `shuttle.rs` runs three threads on it, and what
 //! is atomic in it needs tests under loom, which `make weaken` weakens.
 

@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARES", conflicts_with_all = ["program", "size"])]
     synthetic: Option<Shares>,
     /// The references of an unmodified program in the place of these programs: a trace that
-    /// `kilocore numa record` has written
+    /// `kilocore record references` has written
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "size", "synthetic"])]
     trace: Option<PathBuf>,
     /// Policies of copying and moving pages, separated by commas; all if not given

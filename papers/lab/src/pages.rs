@@ -17,7 +17,7 @@ const USUAL_CORES: u32 = 64;
 /// Page pools under a recorded trace, or under cores that hand pages to each other.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Simulate this trace, recorded by `kilocore pages record`
+    /// Simulate this trace, recorded by `kilocore record pages`
     #[arg(long, value_name = "FILE", conflicts_with = "workload")]
     trace: Option<PathBuf>,
     /// Simulate cores that release their own pages (own), or those of a neighbour (pass)

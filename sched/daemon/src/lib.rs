@@ -24,7 +24,7 @@
 //! * **A guardian puts everything back.** Before the first order, the daemon starts a process in a
 //!   session of its own, which holds the end of a pipe, and writes a journal before each order. If
 //!   the pipe ends without a word, the guardian puts back what the journal says. If both are
-//!   killed, the next `kilocore sched` finds the journal, whose owner is gone. Only masks that are
+//!   killed, the next `kilocore steer` finds the journal, whose owner is gone. Only masks that are
 //!   still ours are put back.
 //! * **A journal is believed by its descriptor, its lock and its form** (`places.rs`, `orphans.rs`,
 //!   `ours.rs`), because what it says is done with the rights of whoever reads it: root's lie in

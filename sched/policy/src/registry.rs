@@ -3,7 +3,7 @@
 //! # How to add a policy
 //! * One file beside this one, which opens with the idea and its source, and implements `Policy`.
 //!   It may use neither floating point nor the standard library.
-//! * A variant of `PolicyName` here, with its name and what it does in a few words. `kilocore sched`
+//! * A variant of `PolicyName` here, with its name and what it does in a few words. `kilocore steer`
 //!   and `kilocore-lab sched` then offer it.
 //! * One line in `policies()` of `tests/any.rs` tests what holds for every policy: no order is empty or outside
 //!   of an allowance, and the same windows make the same orders. What is its own goes beside

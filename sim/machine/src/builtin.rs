@@ -6,7 +6,7 @@
 //!    it. `docs/formats/machine-files.md` says what each figure means.
 //! 2. Add its name to the table below, its size to the test `sizes_are_those_of_the_machines` in
 //!    `tests/builtin.rs`, and a row to `docs/guide/machines.md`.
-//! 3. `cargo test -p kilocore-machine` checks it; `kilocore machines show NAME` prints it.
+//! 3. `cargo test -p kilocore-machine` checks it; `kilocore list machines NAME` prints it.
 //!
 //! A machine that is only yours needs none of this: every command takes the path of a machine file
 //! where it takes a name.

@@ -3,12 +3,25 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_command_line::{Failure, output};
 use kilocore_locate::{Options, Run, Sidecar, Work};
 use kilocore_sampled_profile::{Format, Progress, SampledProfile};
 
-use super::sampled::Reading;
+/// How to read the profiles.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// The event to compare, where a profile has several
+    #[arg(long, value_name = "NAME")]
+    pub(super) event: Option<String>,
+    /// Symbols of the kernel that perf.data was recorded under, if it is not the one that runs
+    #[arg(long, value_name = "FILE")]
+    pub(super) kallsyms: Option<PathBuf>,
+    /// How much runs of the same program on the same cores differ, if you know it
+    #[arg(long, value_name = "PERCENT", value_parser = positive)]
+    pub(super) run_noise: Option<f64>,
+}
 
 /// What the user says of a side's runs. It comes before what their sidecars say.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,7 +7,7 @@ use kilocore_locate::{Comparison, Document, Work, compare, folded};
 use kilocore_report::{LocateReport, terminal};
 use kilocore_show::Report;
 
-use super::inputs;
+use super::inputs::{self, Reading};
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
 
@@ -41,20 +41,6 @@ pub(super) struct Facts {
     /// The clock of the cores, by which the cycles of both profiles become time
     #[arg(long, value_name = "GHZ", value_parser = inputs::positive)]
     pub(super) clock: Option<f64>,
-}
-
-/// How to read the profiles.
-#[derive(Debug, Args)]
-pub(crate) struct Reading {
-    /// The event to compare, where a profile has several
-    #[arg(long, value_name = "NAME")]
-    pub(super) event: Option<String>,
-    /// Symbols of the kernel that perf.data was recorded under, if it is not the one that runs
-    #[arg(long, value_name = "FILE")]
-    pub(super) kallsyms: Option<PathBuf>,
-    /// How much runs of the same program on the same cores differ, if you know it
-    #[arg(long, value_name = "PERCENT", value_parser = inputs::positive)]
-    pub(super) run_noise: Option<f64>,
 }
 
 /// Rows of each table, if nothing is said.

@@ -14,7 +14,7 @@ fn profiles_that_are_none() {
     let empty = file("empty.data", b"").display().to_string();
     locate(&folded, &empty, &["empty.data", "empty"]);
     let noise = file("noise.data", &[0, 159, 146, 150, 7, 255]).display().to_string();
-    locate(&noise, &folded, &["noise.data", "a sampled profile"]);
+    locate(&noise, &folded, &["noise.data", "no profile"]);
     let cut = file("cut.data", b"PERFILE2\x68\0\0\0\0\0\0\0").display().to_string();
     locate(&cut, &folded, &["cut.data"]);
     let differential = file("two.folded", b"main;work 100 200\nmain 3 4\n").display().to_string();

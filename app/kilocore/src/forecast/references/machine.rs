@@ -14,13 +14,13 @@ use super::super::usual_machine;
 pub(crate) struct Nodes {
     /// Processors that the program's threads are dealt to [default: 32, or as many as the machine has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(in super::super) cpus: Option<u32>,
+    pub(crate) cpus: Option<u32>,
     /// Memory nodes, to which the processors are dealt evenly [default: those of the machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(in super::super) nodes: Option<u32>,
+    pub(crate) nodes: Option<u32>,
     /// Cycles between two looks of Linux at where pages are used [default: those of a second]
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(in super::super) period: Option<u64>,
+    pub(crate) period: Option<u64>,
 }
 
 /// Processors, if nothing is said. Each page takes some memory for each of them.
