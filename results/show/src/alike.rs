@@ -28,7 +28,7 @@ impl<'a, P: CurvePoint> Alike<'a, P> {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.curves.len()
     }
 
@@ -117,7 +117,7 @@ mod tests {
         let set = CurveSet::new(&curves, Some("e"), Some("f"));
         let groups = groups(&set.curves);
         let rows: Vec<(&str, usize)> =
-            groups.iter().map(|row| (row.first().curve.lock, row.len())).collect();
+            groups.iter().map(|row| (row.first().curve.lock, row.size())).collect();
         assert_eq!(rows, [("a", 3), ("f", 1), ("e", 1), ("d", 1)]);
         assert_eq!(groups[0].others_in_words().as_deref(), Some("a = b, c"));
         assert_eq!(groups[1].others_in_words(), None);

@@ -54,6 +54,6 @@ pub use lines_page::{Host, LinesReport};
 pub use machine::{FigureGroup, FigureRow, Machine};
 pub use parameter::Parameter;
 pub use provenance::{Mark, Provenance};
-pub use quantity::Quantity;
+pub use quantity::{Band, Quantity};
 pub use table::Table;
 pub use text::printable_document;

@@ -3,6 +3,9 @@
 use crate::drawn::Drawn;
 use crate::scale::Growth;
 
+/// The lower and the upper end of the band around a point.
+pub type Band<P> = fn(&P) -> (f64, f64);
+
 /// A quantity that is drawn against cores.
 #[derive(Debug)]
 pub struct Quantity<P> {
@@ -14,7 +17,7 @@ pub struct Quantity<P> {
     pub written: fn(f64) -> String,
     /// The lower and the upper end of the band around a point. Throughput alone has one, and a line of
     /// linear scaling.
-    pub band: Option<fn(&P) -> (f64, f64)>,
+    pub band: Option<Band<P>>,
     /// The highest end that the axis may have.
     pub limit: f64,
     /// How its axis grows where that of cores is linear.

@@ -68,8 +68,8 @@ fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     let title = format!("Throughput by lock, sections per second ({})", mark.plain());
     let mut text = format!("{}\n{}", wrapped(&title, width), curve_rows(&set, &rows, width));
     let left_out: usize =
-        every.iter().map(Alike::len).sum::<usize>() - rows.iter().map(Alike::len).sum::<usize>();
-    if left_out > 0 || rows.iter().any(|row| row.len() > 1) {
+        every.iter().map(Alike::size).sum::<usize>() - rows.iter().map(Alike::size).sum::<usize>();
+    if left_out > 0 || rows.iter().any(|row| row.size() > 1) {
         let hidden = if left_out > 0 {
             format!("{left_out} more locks are left out; ")
         } else {
@@ -160,7 +160,7 @@ fn curve_columns(
                 Role::Recommended => " ●",
                 Role::Other => "",
             };
-            let others = row.len() - 1;
+            let others = row.size() - 1;
             let others = if others > 0 { format!(" +{others}") } else { String::new() };
             format!("{}{sign}{others}", row.first().curve.lock)
         }),

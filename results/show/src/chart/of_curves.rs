@@ -7,7 +7,7 @@ use super::{BAND_ROOM, Chart, Dot, Heading, Series, Tick, around, path, spread_n
 use crate::curve_set::CurveSet;
 use crate::drawn::{Drawn, Role};
 use crate::number;
-use crate::quantity::Quantity;
+use crate::quantity::{Band, Quantity};
 use crate::scale::{Growth, Scale};
 
 impl Chart {
@@ -74,7 +74,7 @@ fn scales<P: CurvePoint>(
     let values = finite(&mut points().map(quantity.of).chain(given));
     let highest = values.iter().copied().fold(0.0, f64::max);
     let loud = || set.curves.iter().filter(|drawn| !set.is_quiet(drawn));
-    let highs = |band: fn(&P) -> (f64, f64)| {
+    let highs = |band: Band<P>| {
         finite(&mut loud().flat_map(|drawn| &drawn.curve.points).map(|p| band(p).1))
     };
     let bands = quantity.band.map(highs).unwrap_or_default();
@@ -111,8 +111,7 @@ impl<P: CurvePoint> Axes<'_, P> {
             points.iter().map(|p| self.place(p.cores(), of(p))).collect()
         };
         let at = placed(&self.quantity.of);
-        let around_line =
-            |band: fn(&P) -> (f64, f64)| around(placed(&|p| band(p).1), placed(&|p| band(p).0));
+        let around_line = |band: Band<P>| around(placed(&|p| band(p).1), placed(&|p| band(p).0));
         let band = self.quantity.band.map(around_line).unwrap_or_default();
         let dots = points.iter().zip(&at);
         let of_curve = set.given.iter().filter(|given| given.index == drawn.style.index);
