@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::lock_name::{lock_named, rw_lock_for_programs_named};
 use crate::output;
 use crate::record::locks;
-use crate::reports::{self, Reports, Wanted};
+use crate::reports::{self, ReportFile, Reports};
 
 /// What to forecast.
 #[derive(Debug, Args)]
@@ -127,7 +127,7 @@ pub(crate) fn forecast_and_show(
     target: &Target,
     machine: &Description,
     reports: &Reports,
-    files: &[Wanted<'_>],
+    files: &[ReportFile<'_>],
 ) -> Result<(), Failure> {
     let answer = match without_simulation(profile, machine, target.seed()) {
         Some(answer) => {
