@@ -12,7 +12,7 @@ use clap::Args;
 use self::inputs::Reading;
 use self::sampled::{Facts, Shown};
 use crate::examples;
-use crate::file_kind::{FileKind, Fit, refuse_unfit};
+use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use kilocore_command_line::Failure;
 
 /// Compares two recordings.
@@ -54,7 +54,7 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<ExitCode, Failure> {
             second.display()
         )));
     }
-    refuse_unfit(first, kind, &arguments.fits())?;
+    refuse_unfit(first, kind, &arguments.applicabilities())?;
     match kind {
         FileKind::SampledProfile => sampled::compare_files(first, second, facts, reading, shown)?,
         FileKind::BenchRun => {
@@ -82,25 +82,25 @@ fn kind_of(path: &Path) -> Result<FileKind, Failure> {
 
 impl Arguments {
     /// Which option goes with which kind of file.
-    fn fits(&self) -> Vec<Fit> {
+    fn applicabilities(&self) -> Vec<Applicability> {
         const SAMPLED: &[FileKind] = &[FileKind::SampledProfile];
         let Self { facts, reading, shown, .. } = self;
         vec![
-            Fit::new("--base-cores", facts.base_cores.is_some(), SAMPLED),
-            Fit::new("--scaled-cores", facts.scaled_cores.is_some(), SAMPLED),
-            Fit::new("--base-work", facts.base_work.is_some(), SAMPLED),
-            Fit::new("--scaled-work", facts.scaled_work.is_some(), SAMPLED),
-            Fit::new("--base-seconds", facts.base_seconds.is_some(), SAMPLED),
-            Fit::new("--scaled-seconds", facts.scaled_seconds.is_some(), SAMPLED),
-            Fit::new("--base-frequency", facts.base_frequency.is_some(), SAMPLED),
-            Fit::new("--scaled-frequency", facts.scaled_frequency.is_some(), SAMPLED),
-            Fit::new("--clock", facts.clock.is_some(), SAMPLED),
-            Fit::new("--event", reading.event.is_some(), SAMPLED),
-            Fit::new("--kallsyms", reading.kallsyms.is_some(), SAMPLED),
-            Fit::new("--run-noise", reading.run_noise.is_some(), SAMPLED),
-            Fit::new("--top", shown.top.is_some(), SAMPLED),
-            Fit::new("--output", !shown.output.is_empty(), SAMPLED),
-            Fit::new("--least", self.least.is_some(), &[FileKind::BenchRun]),
+            Applicability::new("--base-cores", facts.base_cores.is_some(), SAMPLED),
+            Applicability::new("--scaled-cores", facts.scaled_cores.is_some(), SAMPLED),
+            Applicability::new("--base-work", facts.base_work.is_some(), SAMPLED),
+            Applicability::new("--scaled-work", facts.scaled_work.is_some(), SAMPLED),
+            Applicability::new("--base-seconds", facts.base_seconds.is_some(), SAMPLED),
+            Applicability::new("--scaled-seconds", facts.scaled_seconds.is_some(), SAMPLED),
+            Applicability::new("--base-frequency", facts.base_frequency.is_some(), SAMPLED),
+            Applicability::new("--scaled-frequency", facts.scaled_frequency.is_some(), SAMPLED),
+            Applicability::new("--clock", facts.clock.is_some(), SAMPLED),
+            Applicability::new("--event", reading.event.is_some(), SAMPLED),
+            Applicability::new("--kallsyms", reading.kallsyms.is_some(), SAMPLED),
+            Applicability::new("--run-noise", reading.run_noise.is_some(), SAMPLED),
+            Applicability::new("--top", shown.top.is_some(), SAMPLED),
+            Applicability::new("--output", !shown.output.is_empty(), SAMPLED),
+            Applicability::new("--least", self.least.is_some(), &[FileKind::BenchRun]),
         ]
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::examples;
 use crate::forecast::profile::{Target, forecast_and_show};
-use crate::record::locks::{self, How};
+use crate::record::locks::{self, RecordingOptions};
 use crate::record::subject::Subject;
 use crate::record::window::Window;
 use crate::reports::Reports;
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// Keep the recording in this file, for `kilocore show`, `kilocore forecast` and `kilocore compare`
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
-    /// Run the program once only: for one whose second run would do harm. How much data moves
+    /// Run the program once only: for one whose second run would do harm. RecordingOptions much data moves
     /// with each lock is then assumed
     #[arg(long)]
     once: bool,
@@ -40,13 +40,13 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let machine = arguments.target.machine()?;
     let files = arguments.reports.files()?;
     arguments.keep.as_deref().map_or(Ok(()), output::check_folder)?;
-    let how = How {
+    let wanted = RecordingOptions {
         confined_run: !arguments.once,
         count_lines: false,
         output_to_stderr: arguments.reports.json,
         window: &arguments.window,
     };
-    let (measured, held) = locks::run(&arguments.subject, &how)?;
+    let (measured, held) = locks::run(&arguments.subject, &wanted)?;
     drop(held);
     if let Some(file) = &arguments.keep {
         locks::write(&measured.profile, file)?;

@@ -185,13 +185,13 @@ fn by_fields(document: &[u8]) -> Result<FileKind, Unknown> {
 
 /// An option that goes with some kinds of file.
 #[derive(Debug)]
-pub(crate) struct Fit {
+pub(crate) struct Applicability {
     option: &'static str,
     is_given: bool,
     kinds: &'static [FileKind],
 }
 
-impl Fit {
+impl Applicability {
     /// An option, whether it is given, and the kinds of file that it goes with.
     pub(crate) fn new(option: &'static str, is_given: bool, kinds: &'static [FileKind]) -> Self {
         Self { option, is_given, kinds }
@@ -199,8 +199,14 @@ impl Fit {
 }
 
 /// Refuses an option that says nothing about a file of this kind.
-pub(crate) fn refuse_unfit(path: &Path, kind: FileKind, options: &[Fit]) -> Result<(), Failure> {
-    let Some(unfit) = options.iter().find(|fit| fit.is_given && !fit.kinds.contains(&kind)) else {
+pub(crate) fn refuse_unfit(
+    path: &Path,
+    kind: FileKind,
+    options: &[Applicability],
+) -> Result<(), Failure> {
+    let Some(unfit) =
+        options.iter().find(|option| option.is_given && !option.kinds.contains(&kind))
+    else {
         return Ok(());
     };
     let kinds: Vec<String> = unfit.kinds.iter().map(FileKind::to_string).collect();

@@ -14,7 +14,7 @@ use kilocore_lock_profile::Profile;
 
 use self::references::Nodes;
 use crate::examples;
-use crate::file_kind::{FileKind, Fit, refuse_unfit};
+use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use crate::page_pool::PagePool;
 use crate::reports::Reports;
 use kilocore_command_line::Failure;
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Arguments { file, target, reports, nodes, pool, .. } = arguments;
     let kind = FileKind::of(file)?;
-    refuse_unfit(file, kind, &arguments.fits())?;
+    refuse_unfit(file, kind, &arguments.applicabilities())?;
     match kind {
         FileKind::LockProfile => {
             let machine = target.machine()?;
@@ -76,7 +76,7 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 impl Arguments {
     /// Which option goes with which kinds of file.
-    fn fits(&self) -> Vec<Fit> {
+    fn applicabilities(&self) -> Vec<Applicability> {
         const LOCKS: &[FileKind] = &[FileKind::LockProfile];
         const CURVES: &[FileKind] = &[FileKind::LockProfile, FileKind::Measurements];
         const MEASUREMENTS: &[FileKind] = &[FileKind::Measurements];
@@ -86,19 +86,19 @@ impl Arguments {
             &[FileKind::LockProfile, FileKind::Measurements, FileKind::References];
         let Self { target, nodes, pool, .. } = self;
         vec![
-            Fit::new("--cores", target.cores.is_some(), CURVES),
-            Fit::new("--lock", !target.lock.is_empty(), CURVES),
-            Fit::new("--rwlock", !target.rwlock.is_empty(), LOCKS),
-            Fit::new("--all", target.all, LOCKS),
-            Fit::new("--seed", target.seed.is_some(), CURVES),
-            Fit::new("--profile", self.profile.is_some(), MEASUREMENTS),
-            Fit::new("--cpus", nodes.cpus.is_some(), REFERENCES),
-            Fit::new("--nodes", nodes.nodes.is_some(), REFERENCES),
-            Fit::new("--period", nodes.period.is_some(), REFERENCES),
-            Fit::new("--pool-policy", !pool.pool_policy.is_empty(), PAGES),
-            Fit::new("--other-pages", pool.other_pages.is_some(), PAGES),
-            Fit::new("--used-before-release", pool.used_before_release.is_some(), PAGES),
-            Fit::new("--output", !self.reports.output.is_empty(), REPORTS),
+            Applicability::new("--cores", target.cores.is_some(), CURVES),
+            Applicability::new("--lock", !target.lock.is_empty(), CURVES),
+            Applicability::new("--rwlock", !target.rwlock.is_empty(), LOCKS),
+            Applicability::new("--all", target.all, LOCKS),
+            Applicability::new("--seed", target.seed.is_some(), CURVES),
+            Applicability::new("--profile", self.profile.is_some(), MEASUREMENTS),
+            Applicability::new("--cpus", nodes.cpus.is_some(), REFERENCES),
+            Applicability::new("--nodes", nodes.nodes.is_some(), REFERENCES),
+            Applicability::new("--period", nodes.period.is_some(), REFERENCES),
+            Applicability::new("--pool-policy", !pool.pool_policy.is_empty(), PAGES),
+            Applicability::new("--other-pages", pool.other_pages.is_some(), PAGES),
+            Applicability::new("--used-before-release", pool.used_before_release.is_some(), PAGES),
+            Applicability::new("--output", !self.reports.output.is_empty(), REPORTS),
         ]
     }
 }

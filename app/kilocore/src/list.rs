@@ -11,9 +11,9 @@ use clap::Subcommand;
 
 use kilocore_command_line::Failure;
 
-/// What is listed.
+/// Registry is listed.
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum Registry {
     /// List the locks, with what each is best and worst at
     Locks(locks::Arguments),
     /// List the machines that forecasts can be for
@@ -24,11 +24,11 @@ pub(crate) enum What {
     Policies(policies::Arguments),
 }
 
-pub(crate) fn list(what: &What) -> Result<ExitCode, Failure> {
-    match what {
-        What::Locks(arguments) => locks::locks(arguments),
-        What::Machines(arguments) => machines::machines(arguments),
-        What::Benchmarks(arguments) => benchmarks::benchmarks(arguments),
-        What::Policies(arguments) => policies::policies(arguments),
+pub(crate) fn list(registry: &Registry) -> Result<ExitCode, Failure> {
+    match registry {
+        Registry::Locks(arguments) => locks::locks(arguments),
+        Registry::Machines(arguments) => machines::machines(arguments),
+        Registry::Benchmarks(arguments) => benchmarks::benchmarks(arguments),
+        Registry::Policies(arguments) => policies::policies(arguments),
     }
 }

@@ -58,7 +58,7 @@ enum Command {
     Doctor(Box<doctor::Arguments>),
     /// Record the locks, samples, pages or references of an unmodified program, or this machine
     #[command(subcommand)]
-    Record(record::What),
+    Record(record::Recorder),
     /// Say what is in a file, whatever it is
     Show(show::Arguments),
     /// Forecast a program on a machine, from what was recorded or measured of it
@@ -81,7 +81,7 @@ enum Command {
     BenchHelper(bench::HelperArguments),
     /// List the locks, machines, benchmarks or policies, or show one in full
     #[command(subcommand)]
-    List(list::What),
+    List(list::Registry),
     /// Print the completions of this command line for a shell
     Completions(shell::CompletionsArguments),
     /// Write the manual pages of this command line
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Doctor(arguments) => doctor::doctor(&arguments),
-        Command::Record(what) => record::record(&what),
+        Command::Record(recorder) => record::record(&recorder),
         Command::Show(arguments) => show::show(&arguments),
         Command::Forecast(arguments) => forecast::forecast(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
@@ -105,7 +105,7 @@ fn main() -> ExitCode {
         Command::SteerGuardian(arguments) => Ok(steer::guardian(&arguments)),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
-        Command::List(what) => list::list(&what),
+        Command::List(registry) => list::list(&registry),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => shell::manual(&arguments, Arguments::command()),
     };

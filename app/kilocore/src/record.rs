@@ -17,9 +17,9 @@ use clap::Subcommand;
 
 use kilocore_command_line::Failure;
 
-/// What is recorded.
+/// Recorder is recorded.
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum Recorder {
     /// Record the locks of a program, and who waits for them
     Locks(locks::Arguments),
     /// Record which functions of a program the processor's time goes to, by samples
@@ -32,12 +32,12 @@ pub(crate) enum What {
     Machine(machine::Arguments),
 }
 
-pub(crate) fn record(what: &What) -> Result<ExitCode, Failure> {
-    match what {
-        What::Locks(arguments) => locks::record(arguments),
-        What::Samples(arguments) => samples::record(arguments),
-        What::Pages(arguments) => pages::record(arguments),
-        What::References(arguments) => references::record(arguments),
-        What::Machine(arguments) => machine::record(arguments),
+pub(crate) fn record(recorder: &Recorder) -> Result<ExitCode, Failure> {
+    match recorder {
+        Recorder::Locks(arguments) => locks::record(arguments),
+        Recorder::Samples(arguments) => samples::record(arguments),
+        Recorder::Pages(arguments) => pages::record(arguments),
+        Recorder::References(arguments) => references::record(arguments),
+        Recorder::Machine(arguments) => machine::record(arguments),
     }
 }

@@ -23,16 +23,16 @@ pub(crate) struct Reports {
 }
 
 /// A file that is wanted, and what its ending asks for.
-pub(crate) type Wanted<'a> = (&'a Path, Format);
+pub(crate) type ReportFile<'a> = (&'a Path, Format);
 
 impl Reports {
     /// The files that are wanted. Those that cannot be written are refused here, before any work is done.
-    pub(crate) fn files(&self) -> Result<Vec<Wanted<'_>>, Failure> {
+    pub(crate) fn files(&self) -> Result<Vec<ReportFile<'_>>, Failure> {
         self.output.iter().map(|path| Ok((path.as_path(), output::format_of(path)?))).collect()
     }
 
     /// The same of a result that has no chart, so that none of the files can be an image.
-    pub(crate) fn files_without_charts(&self, what: &str) -> Result<Vec<Wanted<'_>>, Failure> {
+    pub(crate) fn files_without_charts(&self, what: &str) -> Result<Vec<ReportFile<'_>>, Failure> {
         let files = self.files()?;
         match files.iter().find(|(_, format)| *format == Format::Svg) {
             Some((path, _)) => Err(Failure::new(format!(
@@ -46,7 +46,7 @@ impl Reports {
     /// Writes a report into each file, and prints the document if that is asked for, else the text.
     pub(crate) fn deliver(
         &self,
-        files: &[Wanted<'_>],
+        files: &[ReportFile<'_>],
         report: &impl Report,
         document: impl Serialize,
         text: impl FnOnce() -> String,
@@ -70,7 +70,7 @@ impl Reports {
 }
 
 /// Writes a report into each file.
-pub(crate) fn write(files: &[Wanted<'_>], report: &impl Report) -> Result<(), Failure> {
+pub(crate) fn write(files: &[ReportFile<'_>], report: &impl Report) -> Result<(), Failure> {
     for &(path, format) in files {
         output::write(path, &report.render(format)?)?;
     }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::examples;
-use crate::file_kind::{FileKind, Fit, refuse_unfit};
+use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use crate::list::machines;
 use crate::reports::Reports;
 use kilocore_command_line::Failure;
@@ -37,15 +37,15 @@ pub(crate) struct Arguments {
 pub(crate) fn show(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Arguments { file, reports, events } = arguments;
     let kind = FileKind::of(file)?;
-    let fits = [
-        Fit::new("--events", *events, &[FileKind::PageTrace]),
-        Fit::new(
+    let applicabilities = [
+        Applicability::new("--events", *events, &[FileKind::PageTrace]),
+        Applicability::new(
             "--output",
             !reports.output.is_empty(),
             &[FileKind::LockProfile, FileKind::BenchRun],
         ),
     ];
-    refuse_unfit(file, kind, &fits)?;
+    refuse_unfit(file, kind, &applicabilities)?;
     match kind {
         FileKind::LockProfile => locks::show(file, reports)?,
         FileKind::SampledProfile => samples::show(file, reports)?,

@@ -10,7 +10,7 @@ use common::{ended, file, kilocore, refused};
 #[test]
 fn unknown_names() {
     refused(
-        &["predict", "none.json", "--lock", "tickett"],
+        &["forecast", "none.json", "--lock", "tickett"],
         &["unknown lock `tickett`", "did you mean `ticket`?", "Known are tas,"],
     );
     refused(

@@ -83,7 +83,7 @@ fn plain_characters_where_others_cannot_be_shown() {
             command.env_remove(name);
         }
         let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles/sqlite.json");
-        let words = ["predict", profile, "--machine", "core-i7-6700", "--lock", "ticket"];
+        let words = ["forecast", profile, "--machine", "core-i7-6700", "--lock", "ticket"];
         let output = command.args(words).args(["--cores", "1-2"]).envs(variables).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         (output.stdout.is_ascii(), output.stdout.contains(&0x1b))

@@ -150,31 +150,15 @@ fn an_ordinary_user_is_told_what_is_missing_and_nothing_runs() {
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/page-traces/build.pages");
 
 #[test]
-fn a_trace_is_measured_here() {
-    let output = kilocore(&["pages", "replay", TRACE, "--rounds", "1", "--json"]);
-    let measured: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    assert_eq!(measured["provenance"], "measured");
-    let points = measured["points"].as_array().expect("points");
-    assert_eq!(points.len(), 5, "every policy");
-    for point in points {
-        assert!(point["initialization"]["mean"].as_f64().is_some_and(|mean| mean > 0.0));
-        assert_eq!(point["initialization_means_cycles"].as_array().map(Vec::len), Some(1));
-    }
-    assert_eq!(points[0]["over_baseline"], 1.0, "the baseline comes first");
-}
-
-#[test]
 fn what_cannot_be_replayed_is_refused() {
     let refused = |words: &[&str], parts: &[&str]| {
-        refused(&[&["pages", "replay"], words].concat(), parts);
+        refused(&[&["bench", "--replay"], words].concat(), parts);
     };
-    refused(&[TRACE, "--policy", "best"], &["there is no policy", "linux-4.18", "tiered"]);
+    refused(&[TRACE, "--pool-policy", "best"], &["there is no policy", "linux-4.18", "tiered"]);
     refused(&[TRACE, "--used-before-release", "2"], &["from 0 to 1"]);
     refused(&[TRACE, "--other-pages", "nan"], &["from 0 to 1000"]);
     refused(&["/nonexistent.pages"], &["/nonexistent.pages"]);
 }
-
-const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/page-traces/build.pages");
 
 fn document(words: &[&str]) -> Value {
     let output = kilocore(words);

@@ -113,7 +113,7 @@ fn what_is_no_running_program_is_refused_by_its_kind() {
         assert!(answer.stderr.contains(&expected), "{expected}: {}", answer.stderr);
     }
     ended.wait().expect("it is this test's");
-    let itself = "exec \"$0\" measure --json --duration 1 --pid $$";
+    let itself = "exec \"$0\" record locks --json --duration 1 --pid $$";
     let answer = run(Command::new("sh").args(["-c", itself, env!("CARGO_BIN_EXE_kilocore")]));
     assert_eq!(answer.status, Some(2), "{}", answer.stderr);
     assert!(answer.stderr.contains("is this kilocore itself"), "{}", answer.stderr);

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod found_again;
 mod ldu;
 mod lock;
 mod lru;

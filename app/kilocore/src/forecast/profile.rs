@@ -15,7 +15,7 @@ use kilocore_sim::Sim;
 use super::usual_machine;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::record::locks;
-use crate::reports::{self, Reports, Wanted};
+use crate::reports::{self, ReportFile, Reports};
 use kilocore_command_line::CoreList;
 use kilocore_command_line::Failure;
 use kilocore_command_line::lock_named;
@@ -128,7 +128,7 @@ pub(crate) fn forecast_and_show(
     target: &Target,
     machine: &Description,
     reports: &Reports,
-    files: &[Wanted<'_>],
+    files: &[ReportFile<'_>],
 ) -> Result<(), Failure> {
     let answer = match without_simulation(profile, machine, target.seed()) {
         Some(answer) => {

@@ -20,7 +20,7 @@ use crate::reports::{self, Reports};
 use kilocore_command_line::Failure;
 
 /// A stream that has ended.
-struct Seen {
+struct WholeTrace {
     adviser: Adviser,
     about: About,
     ending: Ending,
@@ -36,17 +36,17 @@ pub(super) fn forecast(
 ) -> Result<(), Failure> {
     let files = reports.files_without_charts("advice")?;
     let (description, setting) = nodes.setting(machine)?;
-    let seen = read(trace, Adviser::new(&setting.options, &setting.told)?)?;
+    let whole = read(trace, Adviser::new(&setting.options, &setting.told)?)?;
     let thresholds = machine::thresholds(&description);
-    let advice = seen.adviser.advice(&thresholds);
-    let unseen = unseen(&seen.about, seen.ending, seen.threads_unrecorded, &advice);
-    let results = Results { description, setting, about: seen.about, unseen, thresholds, advice };
+    let advice = whole.adviser.advice(&thresholds);
+    let unseen = unseen(&whole.about, whole.ending, whole.threads_unrecorded, &advice);
+    let results = Results { description, setting, about: whole.about, unseen, thresholds, advice };
     reports.deliver(&files, &results, Document::new(&results), || {
         reports::in_words(&tables::all(&results))
     })
 }
 
-fn read(trace: &Path, mut adviser: Adviser) -> Result<Seen, Failure> {
+fn read(trace: &Path, mut adviser: Adviser) -> Result<WholeTrace, Failure> {
     let mut reader = Reader::open(trace)?;
     for event in reader.by_ref() {
         adviser.take(&event?);
@@ -54,7 +54,7 @@ fn read(trace: &Path, mut adviser: Adviser) -> Result<Seen, Failure> {
     let contents = reader.contents().copied().unwrap_or_default();
     let about = reader.about().clone();
     let (ending, threads_unrecorded) = (contents.ending, contents.threads_unrecorded);
-    Ok(Seen { adviser, about, ending, threads_unrecorded })
+    Ok(WholeTrace { adviser, about, ending, threads_unrecorded })
 }
 
 /// What the figures do not cover, in words.

@@ -62,13 +62,13 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
             ));
         }
     }
-    let how = How {
+    let wanted = RecordingOptions {
         confined_run: arguments.twice,
         count_lines: arguments.count_lines,
         output_to_stderr: arguments.json,
         window: &arguments.window,
     };
-    let (measured, held) = run(&arguments.subject, &how)?;
+    let (measured, held) = run(&arguments.subject, &wanted)?;
     let profile = &measured.profile;
     if let Some(file) = file {
         write(profile, file)?;
@@ -119,9 +119,9 @@ fn print_hints(profile: &Profile) {
     }
 }
 
-/// How a program is to be measured.
+/// RecordingOptions a program is to be measured.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct How<'a> {
+pub(crate) struct RecordingOptions<'a> {
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
     /// Whether it is run once more, under QEMU.
@@ -134,28 +134,33 @@ pub(crate) struct How<'a> {
 
 /// Measures a program and makes its profile. What asks this process to end does not do so until
 /// what is given with it is dropped.
-pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), Failure> {
+pub(crate) fn run(
+    subject: &Subject,
+    wanted: &RecordingOptions<'_>,
+) -> Result<(Measured, Held), Failure> {
     let choice = subject.choice()?;
     let mut line_counter = None;
     subject.tell_what_is_done_instead();
     if let Choice::Preload(command) | Choice::Watch(command) | Choice::Both(command) = choice {
         launch::check(command)?;
-        line_counter = how.count_lines.then(|| LineCounter::new(command)).transpose()?;
+        line_counter = wanted.count_lines.then(|| LineCounter::new(command)).transpose()?;
     }
     let held = Held::begin();
     let mut measured = match choice {
-        Choice::Preload(command) => recorded(command, how, false)?,
-        Choice::Both(command) => recorded(command, how, true)?,
-        Choice::Watch(command) => {
-            kilocore_lock_recorder::measure_watching(command, how.output_to_stderr, &conduct(how))
-                .map_err(|error| launch::not_measured(command, error))?
-        }
+        Choice::Preload(command) => recorded(command, wanted, false)?,
+        Choice::Both(command) => recorded(command, wanted, true)?,
+        Choice::Watch(command) => kilocore_lock_recorder::measure_watching(
+            command,
+            wanted.output_to_stderr,
+            &conduct(wanted),
+        )
+        .map_err(|error| launch::not_measured(command, error))?,
         Choice::Attach(pid, kin) => {
             let over = || held.came();
             let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
             let before = steered_by();
             let mut measured =
-                kilocore_lock_recorder::measure_running(pid, kin, &conduct(how), &over)?;
+                kilocore_lock_recorder::measure_running(pid, kin, &conduct(wanted), &over)?;
             if let Some(run) = measured.profile.runs.first_mut() {
                 run.steered_by = before.or_else(steered_by);
             }
@@ -180,18 +185,22 @@ pub(crate) fn run(subject: &Subject, how: &How<'_>) -> Result<(Measured, Held), 
 }
 
 /// Measures with the library under the program, and watches it as well if that is asked.
-fn recorded(command: &[OsString], how: &How<'_>, watch: bool) -> Result<Measured, Failure> {
+fn recorded(
+    command: &[OsString],
+    wanted: &RecordingOptions<'_>,
+    watch: bool,
+) -> Result<Measured, Failure> {
     let library = launch::library("libkilocore_measure.so")?;
-    let (confined_run, output_to_stderr) = (how.confined_run, how.output_to_stderr);
+    let (confined_run, output_to_stderr) = (wanted.confined_run, wanted.output_to_stderr);
     let options = Options { library, confined_run, output_to_stderr, watch };
-    kilocore_lock_recorder::measure_as(command, &options, conduct(how))
+    kilocore_lock_recorder::measure_as(command, &options, conduct(wanted))
         .map_err(|error| launch::not_measured(command, error))
 }
 
-fn conduct(how: &How<'_>) -> Conduct<'static> {
+fn conduct(wanted: &RecordingOptions<'_>) -> Conduct<'static> {
     Conduct {
-        delay: how.window.delay,
-        duration: how.window.duration,
+        delay: wanted.window.delay,
+        duration: wanted.window.duration,
         by_signals: true,
         adopt_orphans: true,
         before_confined_run: Some(Box::new(|| {
@@ -203,7 +212,7 @@ fn conduct(how: &How<'_>) -> Conduct<'static> {
     }
 }
 
-/// How the program ended, for our own end; or that nothing could be recorded of it.
+/// RecordingOptions the program ended, for our own end; or that nothing could be recorded of it.
 pub(crate) fn exit_code(measured: &Measured) -> ExitCode {
     if Lost::of(measured).all {
         return ExitCode::from(2);

@@ -145,6 +145,25 @@ fn ten_thousand_threads_are_confined_and_restored() {
 }
 
 #[test]
+fn a_document_is_all_that_is_printed_if_it_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("done.json");
+    let mut command = sched(folder.path());
+    command.args(["--dry-run", "--metrics", "proc", "--json", "--output"]).arg(&file);
+    let output = command.args(["--", "sh", "-c", "echo it ran; exit 4"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let printed: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("one document and nothing else");
+    let written = fs::read(&file).expect("it is written, too");
+    assert_eq!(printed, serde_json::from_slice::<serde_json::Value>(&written).expect("JSON"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it ran\n"), "{output:?}");
+    let mut command = sched(folder.path());
+    let output = command.args(["--output", "x.csv", "--", "true"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(".json"), "{output:?}");
+}
+
+#[test]
 fn a_process_that_is_not_there_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = sched(folder.path()).args(["--pid", "4194305"]).output().expect("it runs");
