@@ -273,7 +273,7 @@ numa: packages-build
 	    --output target/numa/machine-epyc-7742-2s.json
 	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cores 32 --nodes 2 --page 2097152 \
 	    --output target/numa/page-2-MiB.json
-	$(CARGO) run --release -p kilocore-published --example choose-balanced > target/numa/constants.json
+	$(CARGO) run --release -p kilocore-lab --example choose-balanced > target/numa/constants.json
 	tools/numa-tables target/numa docs/evidence/numa.md
 
 # Each as far from the four programs as from the others, and fixed delays to compare with.
@@ -372,9 +372,9 @@ sched-simulated: packages-build
 	    target/release/kilocore-lab sched --machine $$machine --cores $$curve --kernel-lock spin \
 	        --output docs/evidence/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
 	done
-	$(CARGO) run --release -p kilocore-published --example vary-lock-aware \
+	$(CARGO) run --release -p kilocore-lab --example vary-lock-aware \
 	    > target/sched/lock-aware.json
-	$(CARGO) run --release -p kilocore-published --example vary-sections \
+	$(CARGO) run --release -p kilocore-lab --example vary-sections \
 	    > target/sched/sections.json
 	target/release/kilocore-lab sched --experiment cache \
 	    --output docs/evidence/sched/caches.csv --output target/sched/caches.json

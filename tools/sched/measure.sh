@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs programs with and without `kilocore steer`, in turn, and writes a table of the medians.
-# Usage: measure.sh KILOCORE ROUNDS SECONDS > docs/sched-real.md
+# Usage: measure.sh KILOCORE ROUNDS SECONDS > docs/evidence/sched-real.md
 set -eu
 kilocore=$1 rounds=$2 seconds=$3
 here=$(dirname "$0")

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_locate::{Sidecar, compare};
-use kilocore_sampler::{Output, Rule};
+use kilocore_sampled_profile::sampler::{Output, Rule};
 use kilocore_show::number;
 
 use crate::compare::inputs::{self, Reading};

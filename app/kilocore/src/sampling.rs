@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use kilocore_locate::Sidecar;
-use kilocore_sampler::{
+use kilocore_sampled_profile::sampler::{
     Backend, CallGraph, Counter, CpuId, Hertz, Observer, Options, Output, Recording, Rule, Taker,
     Work, allowed_cores,
 };
@@ -95,7 +95,7 @@ impl Sampling {
             observer: run.rule.needs_output().then_some(&counter as &dyn Observer),
             ..Options::new(run.profile)
         };
-        let recording = kilocore_sampler::record(command, &options)?;
+        let recording = kilocore_sampled_profile::sampler::record(command, &options)?;
         for warning in &recording.warnings {
             eprintln!("kilocore: {warning}");
         }

@@ -32,11 +32,11 @@ fn each_kind_of_file_is_shown() {
     let profile = checkout("data/profiles/rocksdb.json");
     assert!(printed(&["show", &profile]).contains("What was seen"));
     assert_eq!(document(&["show", &profile])["format"], "kilocore-profile");
-    let measured = checkout("docs/examples/kyotocabinet.csv");
+    let measured = checkout("docs/guide/examples/kyotocabinet.csv");
     let text = printed(&["show", &measured]);
     assert!(text.contains("pthread") && text.contains("on 24"), "{text}");
     assert!(document(&["show", &measured])["points"].as_array().is_some_and(|all| all.len() > 5));
-    let samples = checkout("docs/examples/locate/two-cores.script.gz");
+    let samples = checkout("docs/guide/examples/locate/two-cores.script.gz");
     let text = printed(&["show", &samples]);
     assert!(text.contains("perf script") && text.contains("memmove"), "{text}");
     let shown = document(&["show", &samples]);
@@ -66,9 +66,9 @@ fn a_page_of_a_lock_profile_needs_to_know_where_the_time_went() {
 #[test]
 fn an_option_that_does_not_fit_the_file_is_refused_with_both_named() {
     let profile = checkout("data/profiles/rocksdb.json");
-    let measured = checkout("docs/examples/kyotocabinet.csv");
+    let measured = checkout("docs/guide/examples/kyotocabinet.csv");
     let pages = checkout("data/page-traces/build.pages");
-    let samples = checkout("docs/examples/locate/two-cores.script.gz");
+    let samples = checkout("docs/guide/examples/locate/two-cores.script.gz");
     for (words, parts) in [
         (
             &["forecast", &profile, "--pool-policy", "paper"][..],
@@ -93,7 +93,7 @@ fn an_option_that_does_not_fit_the_file_is_refused_with_both_named() {
 
 #[test]
 fn measured_throughputs_are_forecast_for_the_machine_that_they_are_from() {
-    let measured = checkout("docs/examples/kyotocabinet.csv");
+    let measured = checkout("docs/guide/examples/kyotocabinet.csv");
     refused(&["forecast", &measured], &["kyotocabinet.csv", "on which machine", "--machine"]);
 }
 

@@ -27,8 +27,7 @@ impl<'a> Page<'a> {
 }
 
 /// Why there is no page of a profile without times.
-const NO_TIMES: &str =
-    "the profile does not say where the threads' time went: measure the program with `--how watch`";
+const NO_TIMES: &str = "the profile does not say where the threads' time went: record the program with `--recorder watch`";
 
 /// The page of where the threads' time went in the run that counts, below the advice if there is any:
 /// one file that needs no other. The same profile gives the same bytes.

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::LazyLock;
 
-use kilocore_perf_events::Tracepoint;
+use kilocore_linux::perf_events::Tracepoint;
 use kilocore_process::{Observer, Stream};
-use kilocore_sampler::{Counter, Rule};
+use kilocore_sampled_profile::sampler::{Counter, Rule};
 use kilocore_symbols::{KernelSymbols, PerfMap};
 use libfuzzer_sys::fuzz_target;
 

@@ -23,6 +23,7 @@ mod in_file;
 pub mod perf_data;
 mod profile;
 mod read;
+pub mod sampler;
 
 pub use by_function::FunctionTally;
 pub use context::{Context, ContextId, Contexts, Tally};

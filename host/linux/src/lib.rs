@@ -10,6 +10,7 @@ pub mod foreign_files;
 mod limits;
 mod look;
 pub mod maps;
+pub mod perf_events;
 mod process;
 mod quota;
 mod small_file;

@@ -84,7 +84,7 @@
 //! * The root's lock may be any [`RawRwLock`](kilocore_locks::RawRwLock).
 //! * [`adapters`] contains an interval tree, a list and a hash set.
 //! * [`raw`] is the log without a structure, for kernels and for C. The C header is
-//!   `libs/ldu-c/include/kilocore_ldu.h`.
+//!   `libs/c/include/kilocore_ldu.h`.
 //! * [`Scheme`] is the interface that logs share with the schemes they are compared with.
 //!
 //! # Objects and their release

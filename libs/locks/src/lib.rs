@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! C programs use the header of crate `kilocore-locks-c`.
+//! C programs use the header of crate `kilocore-c`.
 //!
 //! # Features
 //! * `native`: the state that a lock needs of each thread, kept by the thread itself. It needs `std` and

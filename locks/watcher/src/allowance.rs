@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use kilocore_perf_events::{locked_kilobytes, online_cores, paranoid};
+use kilocore_linux::perf_events::{locked_kilobytes, online_cores, paranoid};
 
 /// What the kernel allows a core if it does not say.
 const KILOBYTES: usize = 516;

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use kilocore_perf_events::{Event, Ring, online_cores, page_size, paranoid};
+use kilocore_linux::perf_events::{Event, Ring, online_cores, page_size, paranoid};
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::allowance::locked_bytes;

@@ -114,7 +114,7 @@ pub(crate) fn of_a_hit() -> Option<HitCost> {
     watchpoints.stop();
     let mut bytes = Vec::new();
     watchpoints.drain(&mut bytes);
-    let times: Vec<u64> = kilocore_perf_events::records(&bytes)
+    let times: Vec<u64> = kilocore_linux::perf_events::records(&bytes)
         .map_while(Result::ok)
         .filter_map(|record| match take(record) {
             Taken::Told(origin, Told::Sample { .. }) => Some(origin.at.0),

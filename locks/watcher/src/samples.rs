@@ -5,7 +5,7 @@
 //! instead of registers, and perhaps the kernel's stack. Records that are no samples end with the
 //! thread, the moment, the core and the id.
 
-use kilocore_perf_events::{Record, process, word};
+use kilocore_linux::perf_events::{Record, process, word};
 use perf_event_open_sys::bindings::{
     PERF_RECORD_EXIT, PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES, PERF_RECORD_MISC_CPUMODE_MASK,
     PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_SWITCH_OUT, PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
@@ -173,7 +173,7 @@ fn trailer(record: Record<'_>) -> Option<Origin> {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_perf_events::{record, records};
+    use kilocore_linux::perf_events::{record, records};
     use proptest::prelude::*;
 
     use super::*;

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use kilocore_perf_events::{Event, Ring, page_size, paranoid};
+use kilocore_linux::perf_events::{Event, Ring, page_size, paranoid};
 use perf_event_open_sys::bindings::perf_event_attr;
 use rand_core::Rng;
 

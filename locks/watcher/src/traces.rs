@@ -4,8 +4,8 @@
 //! Without this, whom a thread waited for is known of watched words only, a thread that spins in the
 //! kernel seems to compute, and one that sleeps there seems to wait for what its system call is for.
 
+use kilocore_linux::perf_events::{Field, Tracefs, Tracepoint};
 use kilocore_lock_profile::KernelLockKind;
-use kilocore_perf_events::{Field, Tracefs, Tracepoint};
 use perf_event_open_sys::bindings::{
     PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,
     PERF_SAMPLE_RAW, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_TRACEPOINT, perf_event_attr,

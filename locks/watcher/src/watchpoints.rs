@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-use kilocore_perf_events::{Event, Ring, page_size};
+use kilocore_linux::perf_events::{Event, Ring, page_size};
 use perf_event_open_sys::bindings::PERF_TYPE_BREAKPOINT;
 
 use crate::allowance::{free_descriptors, locked_bytes};

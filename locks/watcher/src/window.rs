@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kilocore_perf_events::{Record, records};
+use kilocore_linux::perf_events::{Record, records};
 use syscalls::Sysno;
 
 use crate::contention::{Contention, Step, contentions};
@@ -258,8 +258,8 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use kilocore_linux::perf_events::record;
     use kilocore_lock_profile::KernelLockKind;
-    use kilocore_perf_events::record;
     use perf_event_open_sys::bindings::{
         PERF_RECORD_MISC_SWITCH_OUT, PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH_CPU_WIDE,
     };

@@ -1,119 +1,34 @@
-//! `kilocore-lab ldu`: the published figures of deferred updates, simulated.
+//! Deferred updates of the reverse mapping: figures 2.8 to 2.11 and table 2.1 of the LDU paper.
+//!
+//! Processes are created and end on all cores of a machine, while other work goes on. They update
+//! the reverse mapping of the files and anonymous areas that they share ([`kilocore_rivals::rmap`]). The
+//! experiment compares the ways to share the reverse mapping between cores, each of which is a
+//! [`SchemeId`]. All the rest is a [`Setting`], which is the same for every scheme.
+//!
+//! # When the model of the kernel changes
+//! `make ldu` simulates the figures of deferred updates anew and writes the tables of `docs/evidence/ldu.md`;
+//! the text around the tables is written by hand. What is not known of a workload is calibrated on the
+//! levels of the stock kernel (`levels.rs`) and on no other scheme. The
+//! command is `cargo run --release -p kilocore-lab --example calibrate -- aim7 stock 15,30,60,120
+//! forks=3`.
 
-mod document;
-mod results;
-mod tables;
-mod updates;
+mod break_even;
+mod flusher;
+mod levels;
+mod progress;
+mod published;
+mod run;
+mod schemes;
+mod steps;
+mod sweep;
+mod task;
+mod workload;
+mod world;
 
-use std::process::ExitCode;
-
-use clap::Args;
-use document::{Document, csv_rows};
-use kilocore_command_line::{CoreList, Failure, chosen, output};
-use kilocore_machine::Description;
-use kilocore_published::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
-use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
-use results::Results;
-use updates::Updates;
-
-/// Processes that are created and end on all cores.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The chart of an .svg file is against shares of updates if there are several, else against cores."
-)]
-pub(crate) struct Arguments {
-    /// What goes on beside: aim7, exim or lmbench-fork
-    #[arg(long, value_name = "NAME")]
-    workload: Workload,
-    /// Name of a machine, or a machine file
-    #[arg(long, default_value = "xeon-e7-8870v2-8s", value_name = "MACHINE")]
-    machine: String,
-    /// Numbers of cores, as in 1,15,30-120:15; one core and whole nodes if not given
-    #[arg(long, value_name = "LIST")]
-    cores: Option<CoreList>,
-    /// Ways to share the reverse mapping, separated by commas; all if not given
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    scheme: Vec<SchemeId>,
-    /// Percentages of operations that are updates, the others being walks: as in 99 or 50,66,75 or
-    /// 50..99, which is those of 50,66,75,80,85,90,99 that lie inside
-    #[arg(long, default_value = "100", value_name = "LIST", allow_hyphen_values = true)]
-    updates: Updates,
-    /// Seed of all chance
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    #[command(flatten)]
-    output: output::Options,
-}
-
-pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
-    let machine = kilocore_machine::find(&arguments.machine)?;
-    let schemes = chosen(&arguments.scheme, SchemeId::ALL);
-    let cores = arguments.cores.clone().unwrap_or_else(|| whole_nodes(&machine)).0;
-    let setting = Setting::of(arguments.workload);
-    let updates = arguments.updates.0.clone();
-    let length = RunLength { seed: arguments.seed, ..RunLength::default() };
-    let mut jobs = Vec::new();
-    for &updates_percent in &updates {
-        for &scheme in &schemes {
-            for &cores in &cores {
-                jobs.push(Job { setting: &setting, scheme, cores, updates_percent, length });
-            }
-        }
-    }
-    let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
-    progress.finish_and_clear();
-    let results = Results {
-        setting: &setting,
-        machine: &machine,
-        seed: arguments.seed,
-        updates: &updates,
-        schemes: &schemes,
-        cores: &cores,
-        points: &points,
-    };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// One core and whole nodes, as in the paper; what suits the machine if it is one node.
-fn whole_nodes(machine: &Description) -> CoreList {
-    let per_node = machine.topology.cores_per_node();
-    let CoreList(mut cores) = CoreList::for_machine(machine.hardware_threads(), per_node);
-    if machine.hardware_threads() > per_node {
-        cores.retain(|&n| n == 1 || n >= per_node);
-    }
-    CoreList(cores)
-}
-
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
-    }
-
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart().svg()
-    }
-
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
-    }
-
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
-    }
-}
-
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: format!("Deferred updates under {}", results.setting.workload),
-        host: Host::Machine(kilocore_show::described(results.machine)),
-        charts: vec![results.chart()],
-        tables: tables::all(results),
-        parameters: results.setting.parameters(),
-    }
-}
+pub use break_even::{BreakEven, break_even};
+pub use levels::{LEVEL_CORES, Level, Origin, levels};
+pub use published::{Published, RATIOS, Ratio, TIMES, Times, lmbench_gain_by_times, published};
+pub use run::{LduError, Point, RunLength, simulate};
+pub use schemes::SchemeId;
+pub use sweep::{Job, sweep};
+pub use workload::{Setting, Workload};

@@ -1,132 +1,29 @@
-//! `kilocore-lab numa`: when a page should be copied to another node, simulated.
+//! Pages that are copied to the memory of who reads them: when, and what that brings.
+//!
+//! # Source
+//! JongWoo Lee, Yookun Cho: *Page Replication Mechanism using Adjustable DELAY Counter in NUMA
+//! Multiprocessors*, 1996. A simulated bus with up to 32 processors without caches, each with a memory,
+//! and four SPLASH programs. Its figure 5 shows the normalized average memory access cost (NAMC) against
+//! the initial delay from 1 to 1,000,000, for fixed and adjustable delays, and figure 6 that at 1,000. The
+//! figures are lost. What the text says of them is in [`claims`].
+//!
+//! # What is simulated
+//! The programs are those of [`crate::numa_programs`]. They run on simulated processors, whose memory is
+//! that of `kilocore-placement` under one of its policies. So what a reference costs decides when the
+//! next one happens, as in the paper. References can also be made up from shares and locality.
+//!
+//! # What the paper leaves open
+//! `kilocore-placement` says it, and the defaults. One thing is said here: time. The paper's daemon runs
+//! every 3 s, of a clock that it does not name. A run's references last 1.4 to 183 million cycles for a
+//! processor if each of them is local or each is remote, so at 100 MHz it would never run. The period is
+//! in cycles here, a million if nothing else is said. Only references take time.
 
-mod delays;
-mod document;
-mod machine;
-mod results;
-mod shares;
-mod tables;
-mod trace;
+mod claims;
+mod replay;
+mod run;
+mod sweep;
 
-use std::path::PathBuf;
-use std::process::ExitCode;
-
-use clap::Args;
-use delays::Delays;
-use document::{Document, csv_rows};
-use kilocore_command_line::{Failure, chosen, output};
-use kilocore_placement::{Rule, Synthetic};
-use kilocore_published::numa::{DELAYS, Load, Replay, jobs, sweep};
-use kilocore_published::numa_programs::{Program, Size};
-use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
-use machine::Machine;
-use results::Results;
-use shares::Shares;
-
-/// The initial delays under which a trace is simulated if nothing is said.
-const FEW_DELAYS: [u32; 3] = [100, 1000, 5000];
-
-/// Programs whose pages are copied or moved between memory nodes.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The chart of an .svg file is of the first program. Of a trace there is none."
-)]
-pub(crate) struct Arguments {
-    /// Programs, separated by commas: mp3d, barnes, cholesky, radix; all if not given
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    program: Vec<Program>,
-    /// How much the programs do: as much as is published (published), or little (small)
-    #[arg(long, default_value = "published", value_name = "SIZE")]
-    size: Size,
-    /// Made-up references in the place of programs, by the shares of private reads, private writes,
-    /// shared reads and shared writes, as in 50,36,13,1
-    #[arg(long, value_name = "SHARES", conflicts_with_all = ["program", "size"])]
-    synthetic: Option<Shares>,
-    /// The references of an unmodified program in the place of these programs: a trace that
-    /// `kilocore record references` has written
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "size", "synthetic"])]
-    trace: Option<PathBuf>,
-    /// Policies of copying and moving pages, separated by commas; all if not given
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    copying: Vec<Rule>,
-    /// Initial delays, separated by commas, for policies that have one; those of the paper's figure if
-    /// not given, or 100,1000,5000 for a trace
-    #[arg(long, value_name = "LIST")]
-    initial_delay: Option<Delays>,
-    #[command(flatten)]
-    machine: Machine,
-    #[command(flatten)]
-    output: output::Options,
-}
-
-pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
-    let setting = arguments.machine.setting()?;
-    let rules = chosen(&arguments.copying, &Rule::ALL);
-    let delays = arguments.initial_delay.as_ref().map(|delays| &delays.0[..]);
-    if let Some(path) = &arguments.trace {
-        let replay = Replay::new(&setting, &rules, delays.unwrap_or(&FEW_DELAYS))?;
-        trace::simulate(path, replay, arguments.machine.name(), &arguments.output)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let delays = delays.unwrap_or(&DELAYS);
-    let loads: Vec<Load> = match arguments.synthetic {
-        Some(Shares(shares)) => {
-            let seed = setting.options.seed;
-            vec![Load::Synthetic(Synthetic { seed, ..Synthetic::with_shares(shares) })]
-        }
-        None => {
-            let programs = chosen(&arguments.program, &Program::ALL);
-            programs.into_iter().map(|program| Load::Program(program, arguments.size)).collect()
-        }
-    };
-    let jobs = jobs(&setting, &loads, &rules, delays);
-    let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &|| progress.inc(1))?;
-    progress.finish_and_clear();
-    let results = Results {
-        setting: &setting,
-        machine: arguments.machine.name(),
-        loads: &loads,
-        rules: &rules,
-        delays,
-        points: &points,
-    };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
-    }
-
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart(&self.loads[0]).svg()
-    }
-
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
-    }
-
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
-    }
-}
-
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: "Pages that are copied to who reads them".to_owned(),
-        host: Host::Real {
-            name: results.machine_name().to_owned(),
-            title: results.machine_title(),
-            facts: Vec::new(),
-        },
-        charts: results.loads.iter().map(|load| results.chart(load)).collect(),
-        tables: tables::all(results),
-        parameters: results.setting.parameters(),
-    }
-}
+pub use claims::{Claims, Mix, claims};
+pub use replay::{Replay, ReplayError};
+pub use run::{Job, Load, NumaError, Point, simulate};
+pub use sweep::{DELAYS, delayed, jobs, sweep};

@@ -40,10 +40,10 @@ fn json(output: &[u8]) -> Value {
 #[test]
 fn every_policy_sees_all_references_of_a_trace() {
     let (input, trace) = (unsorted("numa-unsorted"), path("numa-sort.refs"));
-    let record = ["numa", "record", "--output", text(&trace), "--"];
+    let record = ["record", "references", "--output", text(&trace), "--"];
     let sort = ["sort", "--parallel=4", "-o", "/dev/null", text(&input)];
     kilocore(&[&record[..], &sort].concat());
-    let contents = &json(&kilocore(&["numa", "show", "--json", text(&trace)]))["contents"];
+    let contents = &json(&kilocore(&["show", "--json", text(&trace)]))["contents"];
 
     let policies = "never,fixed,adjustable,linux,carrefour,balanced,optimum";
     let page = path("numa-sort.html");

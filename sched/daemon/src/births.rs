@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::io;
 
 use kilocore_linux::monotonic;
-use kilocore_perf_events::{Event, Ring, online_cores, process, records, word};
+use kilocore_linux::perf_events::{Event, Ring, online_cores, process, records, word};
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_DUMMY, PERF_RECORD_EXIT, PERF_RECORD_FORK, PERF_RECORD_LOST, PERF_TYPE_SOFTWARE,
     perf_event_attr,

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::io;
 
 use kilocore_linux::monotonic;
-use kilocore_perf_events::{
+use kilocore_linux::perf_events::{
     Event, Field, Ring, Tracefs, Tracepoint, TracepointError, records, word,
 };
 use kilocore_sched_policy::Nanos;
@@ -297,7 +297,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_perf_events::record;
+    use kilocore_linux::perf_events::record;
     use proptest::prelude::*;
 
     use super::*;

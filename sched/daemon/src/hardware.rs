@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use kilocore_perf_events::{Event, paranoid};
+use kilocore_linux::perf_events::{Event, paranoid};
 use kilocore_sched_policy::Nanos;
 use perf_event_open_sys::bindings::{
     PERF_COUNT_HW_CACHE_MISSES, PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CPU_CYCLES,

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use kilocore_perf_events::{Event, Ring, online_cores, process, records, word};
+use kilocore_linux::perf_events::{Event, Ring, online_cores, process, records, word};
 use kilocore_sched_policy::Nanos;
 use kilocore_symbols::spin_loops::{Answers, COUNT, SAMPLED, STACK_POINTER, place, spin_loop};
 use perf_event_open_sys::bindings::{

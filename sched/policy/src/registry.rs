@@ -8,7 +8,7 @@
 //! * One line in `policies()` of `tests/any.rs` tests what holds for every policy: no order is empty or outside
 //!   of an allowance, and the same windows make the same orders. What is its own goes beside
 //!   `tests/lock_aware.rs`, whose machine in closed form policies can steer.
-//! * A line in `Contender::ALL` (`papers/published/src/sched/cache/contender.rs`) if it has to do with
+//! * A line in `Contender::ALL` (`papers/lab/src/sched/cache/contender.rs`) if it has to do with
 //!   caches.
 
 use alloc::boxed::Box;

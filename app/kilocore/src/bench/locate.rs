@@ -16,7 +16,7 @@ use kilocore_kernel_bench::{Document, Plan};
 use kilocore_locate::{Comparison, Run, Work, compare};
 use kilocore_report::{LocateReport, terminal};
 use kilocore_sampled_profile::SampledProfile;
-use kilocore_sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
+use kilocore_sampled_profile::sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
 use tempfile::TempDir;
 
 use super::measure_arguments::MeasureArguments;

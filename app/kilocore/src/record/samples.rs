@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_process::shell_status;
-use kilocore_sampler::Output;
+use kilocore_sampled_profile::sampler::Output;
 use kilocore_show::number;
 
 use crate::sampling::{self, Sampling};

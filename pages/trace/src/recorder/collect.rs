@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use crate::{Ending, Nanoseconds, PageFaults};
-use kilocore_perf_events::Malformed;
+use kilocore_linux::perf_events::Malformed;
 use kilocore_process::Started;
 
 use crate::recorder::RecordError;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 
 use crate::WriteError;
-use kilocore_perf_events::TracepointError;
+use kilocore_linux::perf_events::TracepointError;
 
 /// Why a program cannot be recorded.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@
 use std::io;
 
 use crate::PageFaults;
-use kilocore_perf_events::Event;
+use kilocore_linux::perf_events::Event;
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_PAGE_FAULTS_MAJ, PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_TYPE_SOFTWARE,
     perf_event_attr,

@@ -6,7 +6,9 @@
 
 use std::io;
 
-use kilocore_perf_events::{Event, Ring, locked_kilobytes, online_cores, page_size, paranoid};
+use kilocore_linux::perf_events::{
+    Event, Ring, locked_kilobytes, online_cores, page_size, paranoid,
+};
 use perf_event_open_sys::bindings::{
     PERF_COUNT_SW_DUMMY, PERF_FORMAT_ID, PERF_FORMAT_LOST, PERF_SAMPLE_CPU, PERF_SAMPLE_RAW,
     PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT, perf_event_attr,

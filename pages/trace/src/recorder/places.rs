@@ -6,7 +6,7 @@
 //!   `mm_page_free_batched` is only passed besides, by those of them that go back together, so it
 //!   would tell the same twice.
 
-use kilocore_perf_events::{Field, Tracefs, Tracepoint};
+use kilocore_linux::perf_events::{Field, Tracefs, Tracepoint};
 
 use crate::recorder::RecordError;
 

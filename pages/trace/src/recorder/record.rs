@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::{About, Ending, Header, Writer};
-use kilocore_perf_events::{online_cores, page_size};
+use kilocore_linux::perf_events::{online_cores, page_size};
 use kilocore_process::{NotStarted, Start, Started, kernel_release, machine, run, utc_date};
 
 use crate::recorder::RecordError;

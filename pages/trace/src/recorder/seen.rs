@@ -1,6 +1,6 @@
 //! What a record of the kernel says, taken apart.
 
-use kilocore_perf_events::{Malformed, Record, process, records, word};
+use kilocore_linux::perf_events::{Malformed, Record, process, records, word};
 use perf_event_open_sys::bindings::{PERF_RECORD_FORK, PERF_RECORD_SAMPLE};
 
 use crate::recorder::places::{Happened, Places};
@@ -77,7 +77,7 @@ fn one(record: Record<'_>, places: &Places) -> Option<Seen> {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_perf_events::record;
+    use kilocore_linux::perf_events::record;
     use proptest::prelude::*;
 
     use super::*;

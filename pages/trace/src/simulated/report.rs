@@ -1,10 +1,25 @@
 //! The results in files: a page, a chart, CSV and JSON.
 
-use kilocore_show::{Host, LinesReport, Report, ReportError, described, in_csv, in_json};
+use kilocore_show::{Host, LinesReport, Report, ReportError, Table, described, in_csv, in_json};
+use serde::Serialize;
 
 use crate::simulated::document::{Document, csv_rows};
 use crate::simulated::results::Results;
 use crate::simulated::tables;
+
+impl Results<'_> {
+    /// Returns the results for programs, as one JSON document.
+    #[must_use]
+    pub fn document(&self) -> impl Serialize {
+        Document::new(self)
+    }
+
+    /// Returns the results for people.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        tables::all(self)
+    }
+}
 
 impl Report for Results<'_> {
     fn html(&self) -> Result<String, ReportError> {

@@ -3,11 +3,7 @@
 use crate::Trace;
 use crate::simulated::{Pattern, Point, Policy, Setting};
 use kilocore_machine::Description;
-use kilocore_show::{Across, Generated, Line, Lines, Mark, Table};
-use serde::Serialize;
-
-use crate::simulated::document::Document;
-use crate::simulated::tables;
+use kilocore_show::{Across, Generated, Line, Lines, Mark};
 
 /// What was done with pages.
 #[derive(Debug, Clone, Copy)]
@@ -45,18 +41,6 @@ pub struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// Returns the results for programs, as one JSON document.
-    #[must_use]
-    pub fn document(&self) -> impl Serialize {
-        Document::new(self)
-    }
-
-    /// Returns the results for people.
-    #[must_use]
-    pub fn tables(&self) -> Vec<Table> {
-        tables::all(self)
-    }
-
     /// What was done, in words.
     pub(crate) fn what(&self) -> String {
         match self.subject {

@@ -1,0 +1,119 @@
+//! `kilocore-lab sched --experiment cache`: programs that share caches, under schedulers that see it.
+
+mod document;
+mod results;
+mod tables;
+
+use std::process::ExitCode;
+
+use document::{Document, csv_rows};
+use kilocore_command_line::{Failure, chosen, output};
+use kilocore_lab::sched::cache::{self, Contender, Mix, Setting, judge, mixes};
+use kilocore_platform::Nanos;
+use kilocore_show::{Host, LinesReport, Parameter, Report, ReportError, in_csv, in_json};
+use kilocore_sim::occupancy::{Hardware, nas};
+use results::Results;
+
+use super::Arguments;
+use super::who::for_caches;
+
+pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    arguments.output.check()?;
+    let setting = setting(arguments)?;
+    let contenders = chosen(&for_caches(&arguments.scheduler)?, &Contender::ALL);
+    let mixes = chosen_mixes(&arguments.mix)?;
+    let steps = cache::results(&setting, &mixes, &contenders);
+    let progress = output::progress(steps as u64, "simulating");
+    let points = cache::points(&setting, &mixes, &contenders, &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    let hardware = Hardware::new(&setting.machine, setting.cores);
+    let metrics = judge(&hardware, &nas());
+    let results = Results {
+        setting: &setting,
+        mixes: &mixes,
+        contenders: &contenders,
+        points: &points,
+        metrics: metrics.as_ref(),
+    };
+    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn setting(arguments: &Arguments) -> Result<Setting, Failure> {
+    if !arguments.workload.is_empty() || !arguments.kernel_lock.is_empty() {
+        return Err(Failure::new(
+            "--workload and --kernel-lock are for --experiment locks; for caches, choose --mix",
+        ));
+    }
+    let usual = match &arguments.machine {
+        Some(name) => Setting::on(kilocore_machine::find(name)?),
+        None => Setting::of_the_thesis(),
+    };
+    let cores = match arguments.cores.as_ref().map(|list| &list.0[..]) {
+        None => usual.cores,
+        Some(&[cores]) => cores,
+        Some(_) => return Err(Failure::new("--cores: one number is for --experiment cache")),
+    };
+    let nanos = |us: u32| Nanos(u64::from(us) * 1000);
+    Ok(Setting {
+        cores,
+        duration: Nanos(u64::from(arguments.seconds) * 1_000_000_000),
+        window: arguments.window_us.map_or(usual.window, nanos),
+        seed: arguments.seed,
+        noise: arguments.noise,
+        orders: arguments.orders,
+        ..usual
+    })
+}
+
+fn chosen_mixes(names: &[String]) -> Result<Vec<Mix>, Failure> {
+    if names.is_empty() {
+        return Ok(mixes());
+    }
+    let mut chosen: Vec<Mix> = Vec::new();
+    for name in names {
+        let mix = Mix::named(name)?;
+        if !chosen.contains(&mix) {
+            chosen.push(mix);
+        }
+    }
+    Ok(chosen)
+}
+
+impl Report for Results<'_> {
+    fn html(&self) -> Result<String, ReportError> {
+        page(self).html()
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        self.chart().svg()
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        in_csv(csv_rows(self))
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&Document::new(self))
+    }
+}
+
+/// Everything on one page.
+fn page(results: &Results<'_>) -> LinesReport {
+    let mixes = results.mixes.iter().map(|mix| Parameter {
+        name: format!("mix {}: {}", mix.name, mix.about),
+        value: results::counted(mix),
+        source:
+            "estimated: chosen before any policy ran; programs like those of the NAS suite, class A"
+                .to_owned(),
+    });
+    LinesReport {
+        generated: output::generated(),
+        kind: "A published experiment, simulated",
+        title: "Programs that share caches, under schedulers that see it".to_owned(),
+        host: Host::Machine(kilocore_show::described(&results.setting.machine)),
+        charts: vec![results.chart()],
+        tables: tables::all(results),
+        parameters: mixes.collect(),
+    }
+}

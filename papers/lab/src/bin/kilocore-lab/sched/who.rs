@@ -1,0 +1,56 @@
+//! Who schedules, whatever tasks fight for.
+
+use std::str::FromStr;
+
+use kilocore_command_line::Failure;
+use kilocore_lab::sched::cache::Contender;
+use kilocore_lab::sched::locks::{Choice, UnknownChoice};
+use thiserror::Error;
+
+/// Who schedules, in either experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// A policy, or a perfect choice of a fixed number of cores.
+    Choice(Choice),
+    /// The best division of tasks over caches.
+    Optimum,
+}
+
+/// A name that nobody has who schedules.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}, or optimum for the best division over caches")]
+pub(crate) struct UnknownWho(UnknownChoice);
+
+impl FromStr for Who {
+    type Err = UnknownWho;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWho> {
+        if text == "optimum" {
+            return Ok(Self::Optimum);
+        }
+        text.parse().map(Self::Choice).map_err(UnknownWho)
+    }
+}
+
+/// Who of these schedules where tasks fight for locks.
+pub(super) fn for_locks(all: &[Who]) -> Result<Vec<Choice>, Failure> {
+    let choice = |who: &Who| match who {
+        Who::Choice(choice) => Ok(*choice),
+        Who::Optimum => Err(Failure::new(
+            "--scheduler optimum is for --experiment cache; for locks, choose best-static",
+        )),
+    };
+    all.iter().map(choice).collect()
+}
+
+/// Who of these schedules where tasks share caches.
+pub(super) fn for_caches(all: &[Who]) -> Result<Vec<Contender>, Failure> {
+    let contender = |who: &Who| match who {
+        Who::Choice(Choice::Policy(policy)) => Ok(Contender::Policy(*policy)),
+        Who::Choice(Choice::BestStatic) => Err(Failure::new(
+            "--scheduler best-static is for --experiment locks; for caches, choose optimum",
+        )),
+        Who::Optimum => Ok(Contender::Optimum),
+    };
+    all.iter().map(contender).collect()
+}

@@ -1,0 +1,5 @@
+//! Experiments with schedulers, in one program.
+
+mod cache;
+mod driver;
+mod locks;
