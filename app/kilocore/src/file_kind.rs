@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use kilocore_predict::fit::Measurements;
+use kilocore_forecast::fit::Measurements;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

@@ -1,7 +1,7 @@
 //! The page of a fit.
 
 use askama::Template;
-use kilocore_predict::fit::{Outlook, OutlookPoint};
+use kilocore_forecast::fit::{Outlook, OutlookPoint};
 use kilocore_show::chart::{Chart, LARGE};
 use kilocore_show::curve_set::{CurveSet, Given};
 use kilocore_show::drawn::Drawn;

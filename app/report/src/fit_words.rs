@@ -1,6 +1,6 @@
 //! What a fit says, in plain words: the same for the terminal and the page.
 
-use kilocore_predict::fit::{Advice, Gain, LockLaw, Outlook, Pinned};
+use kilocore_forecast::fit::{Advice, Gain, LockLaw, Outlook, Pinned};
 use kilocore_show::number;
 
 /// A lock must gain so much to be worth taking.
@@ -115,7 +115,7 @@ fn cores(count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Gain, against_measured, listed};
-    use kilocore_predict::fit::Advice;
+    use kilocore_forecast::fit::Advice;
 
     fn advice(gains: Vec<Gain>) -> Advice {
         let (throughput, low, high) = (2.0, 1.5, 2.5);

@@ -1,6 +1,6 @@
 //! The reports in every format.
 
-use kilocore_predict::ForecastPoint;
+use kilocore_forecast::ForecastPoint;
 use kilocore_show::{Generated, Report, ReportError, in_json};
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use kilocore_figures::Shape;
-use kilocore_predict::ForecastPoint;
+use kilocore_forecast::ForecastPoint;
 use kilocore_show::chart::{Chart, LARGE, SMALL};
 use kilocore_show::curve_set::CurveSet;
 use kilocore_show::drawn::{Drawn, Role};

@@ -1,7 +1,7 @@
 //! The program under study, as the page shows it: its locks, condition variables and runs.
 
+use kilocore_forecast::{AcquiredAt, ForecastLock, LinesSource};
 use kilocore_lock_profile::{Profile, Run};
-use kilocore_predict::{AcquiredAt, ForecastLock, LinesSource};
 use kilocore_show::number;
 
 use crate::ForecastReport;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use kilocore_predict::ForecastPoint;
-use kilocore_predict::fit::OutlookPoint;
+use kilocore_forecast::ForecastPoint;
+use kilocore_forecast::fit::OutlookPoint;
 use kilocore_show::drawn::Drawn;
 use kilocore_show::scale::Growth;
 use kilocore_show::{Quantity, number};

@@ -1,9 +1,9 @@
 //! What a report is made from.
 
+use kilocore_forecast::fit::{Outlook, OutlookCurve};
+use kilocore_forecast::{Curve, Forecast};
 use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
-use kilocore_predict::fit::{Outlook, OutlookCurve};
-use kilocore_predict::{Curve, Forecast};
 use kilocore_show::{Generated, Mark, Provenance};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Every point of every curve, a row each, as CSV.
 
-use kilocore_predict::fit::Outlook;
-use kilocore_predict::{Curve, ForecastPoint};
+use kilocore_forecast::fit::Outlook;
+use kilocore_forecast::{Curve, ForecastPoint};
 use kilocore_show::text::printable;
 use kilocore_show::{ReportError, in_csv};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! The page of where the threads' time went, and of who waited for whom.
 
 use askama::Template;
+use kilocore_forecast::Recommendation;
 use kilocore_lock_profile::{Profile, Run};
-use kilocore_predict::Recommendation;
 use kilocore_show::ReportError;
 use kilocore_show::page_parts::{Head, SCRIPT};
 use kilocore_show::text::{printable, printable_document};

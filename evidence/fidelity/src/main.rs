@@ -14,7 +14,7 @@ use kilocore_fidelity::page::{self, Contents};
 use kilocore_fidelity::run::{Answer, answer};
 use kilocore_fidelity::split::Setting;
 use kilocore_fidelity::{dump, profiles, terminal};
-use kilocore_predict::fit::Atlas;
+use kilocore_forecast::fit::Atlas;
 
 /// Forecasts published measurements from a part of them, and compares with the rest.
 #[derive(Debug, Parser)]
@@ -38,7 +38,7 @@ struct Arguments {
     /// Write the page and its plots into this folder, with the notes that are there
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["machine", "program", "setting"])]
     docs: Option<PathBuf>,
-    /// Also write what the advice says of its errors, which kilocore-predict is built with
+    /// Also write what the advice says of its errors, which kilocore-forecast is built with
     #[arg(long, value_name = "FILE", requires = "docs")]
     gain_errors: Option<PathBuf>,
     /// Show beside the errors those of an earlier run, from what its --json wrote

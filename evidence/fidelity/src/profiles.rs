@@ -57,7 +57,7 @@ pub struct FromProfiles {
     pub right_verdicts: Share,
     /// The best of the answers that are the same for all, and in how many cases it is right.
     pub constant_verdict: (&'static str, Share),
-    /// What `kilocore-predict` keeps of it: how far gains were off, by lock.
+    /// What `kilocore-forecast` keeps of it: how far gains were off, by lock.
     pub gain_errors: String,
 }
 

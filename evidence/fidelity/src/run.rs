@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_forecast::fit::{Atlas, Estimate, fit};
 use kilocore_locks::LockId;
-use kilocore_predict::fit::{Atlas, Estimate, fit};
 
 use crate::baseline::Baseline;
 use crate::data::{Machine, Observed, Program};
@@ -33,7 +33,7 @@ impl Forecaster for Atlas<'_> {
         split: &Split<'_>,
         progress: Progress<'_>,
     ) -> Result<Vec<Estimate>, Refused> {
-        let refused = |refusal: kilocore_predict::fit::Refusal| Refused(refusal.to_string());
+        let refused = |refusal: kilocore_forecast::fit::Refusal| Refused(refusal.to_string());
         let first_half = |done: u64, all: u64| progress(done, 2 * all);
         let second_half = |done: u64, all: u64| progress(all + done, 2 * all);
         let fitted = fit(self, &split.measurements(), &first_half).map_err(refused)?;

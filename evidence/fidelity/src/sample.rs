@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_predict::fit::Estimate;
+use kilocore_forecast::fit::Estimate;
 
 use crate::data::{Machine, Observed, Program};
 use crate::run::{Forecaster, Progress, Refused};

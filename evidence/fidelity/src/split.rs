@@ -2,8 +2,8 @@
 //!
 //! The rule looks at names and counts alone, never at throughputs.
 
+use kilocore_forecast::fit::{Measurement, Measurements};
 use kilocore_locks::LockId;
-use kilocore_predict::fit::{Measurement, Measurements};
 use serde::Serialize;
 
 use crate::data::{Machine, Program, Series};

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kilocore_figures::median;
-use kilocore_lock_profile::Profile;
-use kilocore_machine::Description;
-use kilocore_predict::{
+use kilocore_forecast::{
     Barriers, Duration, LockUse, Profiled, Range, RunSize, TODAY, Workload, from_profile, simulate,
 };
+use kilocore_lock_profile::Profile;
+use kilocore_machine::Description;
 
 /// Threads of the measured program, each with a core.
 const THREADS: u32 = 2;

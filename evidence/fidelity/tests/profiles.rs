@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use kilocore_fidelity::data::DataSet;
 use kilocore_fidelity::profiles::{read_index, simulations};
+use kilocore_forecast::from_profile;
 use kilocore_lock_profile::{Process, Profile};
-use kilocore_predict::from_profile;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data")

@@ -22,4 +22,4 @@ pub use expected::Expected;
 pub use page::{PageError, write_between};
 pub use score::{Count, Score};
 pub use table::table;
-pub use trial::{How, Trial, TrialError, Work};
+pub use trial::{Attachment, Trial, TrialError, Work};

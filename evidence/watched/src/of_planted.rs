@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use kilocore_watched::planted::Program;
-use kilocore_watched::{Expected, How, Score, Trial, Work, table};
+use kilocore_watched::{Attachment, Expected, Score, Trial, Work, table};
 
 use crate::{Common, progress};
 
@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     common: Common,
     /// Only this way to get to the program
     #[arg(long, conflicts_with = "page")]
-    how: Option<How>,
+    how: Option<Attachment>,
     /// How many threads each has
     #[arg(long, default_value_t = 3)]
     threads: usize,
@@ -53,9 +53,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         return common.unknown(&known);
     }
     let kilocore = kilocore_shipped::folder().join("kilocore");
-    let ways = [How::Attached, How::Started];
+    let ways = [Attachment::Attached, Attachment::Started];
     let ways = ways.into_iter().filter(|how| arguments.how.is_none_or(|only| only == *how));
-    let trials: Vec<(&'static Program, How)> = (0..common.runs)
+    let trials: Vec<(&'static Program, Attachment)> = (0..common.runs)
         .flat_map(|_| programs.iter().copied())
         .flat_map(|program| ways.clone().map(move |how| (program, how)))
         .collect();

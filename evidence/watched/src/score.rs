@@ -5,7 +5,7 @@ use std::time::Duration;
 use kilocore_lock_profile::{Frame, Histogram, Interval, Lock, Process};
 
 use crate::expected::Expected;
-use crate::trial::{How, Trial};
+use crate::trial::{Attachment, Trial};
 
 /// How often something was so, of how many runs in which it could have been.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,9 +98,9 @@ impl Score {
         // Who comes back from a condition variable takes the mutex, and gives it back soon.
         let taken = sections + truth.condition_waits.unwrap_or(0);
         let expected = match trial.how {
-            How::Attached => taken as f64 * watched_ns / truth.wall.as_nanos() as f64,
+            Attachment::Attached => taken as f64 * watched_ns / truth.wall.as_nanos() as f64,
             // It was watched from before it began until after it ended.
-            How::Started => taken as f64,
+            Attachment::Started => taken as f64,
         };
         let known: Vec<(&&Lock, Interval)> = locks
             .iter()

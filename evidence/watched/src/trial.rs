@@ -9,7 +9,7 @@ use kilocore_lock_profile::{Profile, ProfileError};
 
 /// How the watcher gets to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum How {
+pub enum Attachment {
     /// The program runs already: `--pid`.
     Attached,
     /// The watcher starts it: `--`.
@@ -35,7 +35,7 @@ pub struct Trial {
     /// The program.
     pub program: &'static Program,
     /// How the watcher got to it.
-    pub how: How,
+    pub how: Attachment,
     /// Where its lock is, by its own account.
     pub ready: Ready,
     /// What it says.
@@ -75,15 +75,15 @@ impl Trial {
     pub fn run(
         kilocore: &Path,
         program: &'static Program,
-        how: How,
+        how: Attachment,
         work: &Work,
     ) -> Result<Self, TrialError> {
         let built = program.build()?;
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("profile.json");
         let (ready, truth) = match how {
-            How::Attached => attached(kilocore, &built, work, &file)?,
-            How::Started => started(kilocore, &built, work, &file)?,
+            Attachment::Attached => attached(kilocore, &built, work, &file)?,
+            Attachment::Started => started(kilocore, &built, work, &file)?,
         };
         Ok(Self { program, how, ready, truth, profile: Profile::read(&file)? })
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kilocore_watched::planted::Program;
-use kilocore_watched::{Expected, How, Score, Trial, TrialError, Work};
+use kilocore_watched::{Attachment, Expected, Score, Trial, TrialError, Work};
 
 /// How long a program is watched, at first and at last.
 const WATCHED: [Duration; 4] = [
@@ -36,7 +36,7 @@ fn is_found(name: &str) {
         let hold = Duration::from_micros(50);
         let work = Work { threads: 4, hold, think: hold / 5, watched };
         let mut score = Score::default();
-        match Trial::run(&kilocore, program, How::Attached, &work) {
+        match Trial::run(&kilocore, program, Attachment::Attached, &work) {
             Ok(trial) => score.add(&trial),
             // Where watching is not allowed, the message says so; another test reads it.
             Err(TrialError::Watcher(text)) if text.contains("perf") => return,
@@ -123,7 +123,7 @@ fn a_lock_of_the_kernel() {
     for watched in WATCHED {
         let (hold, think) = (Duration::from_micros(50), Duration::from_micros(5));
         let work = Work { threads: 4, hold, think, watched };
-        let trial = match Trial::run(&kilocore, program, How::Attached, &work) {
+        let trial = match Trial::run(&kilocore, program, Attachment::Attached, &work) {
             Ok(trial) => trial,
             Err(TrialError::Watcher(text)) if text.contains("perf") => return,
             Err(error) => panic!("{error}"),

@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use kilocore_host::{CpuId, CpuSet};
-use kilocore_host::{Processor, shape};
+use kilocore_hardware::{CpuId, CpuSet};
+use kilocore_hardware::{Processor, shape};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

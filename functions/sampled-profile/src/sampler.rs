@@ -1,7 +1,7 @@
 //! Recording a program: samples of where it spends its time, and its units of work.
 //!
 //! [`record`] runs a program and leaves a `perf.data` file. `perf record` writes it or, if there is
-//! no `perf`, a sampler of this crate; readers need not know which. The program keeps its input,
+//! no `perf`, a sampler of its own; readers need not know which. The program keeps its input,
 //! output, signals and exit status. A [`Counter`] counts units of work in what the program writes.
 //!
 //! # Decisions

@@ -6,7 +6,7 @@
 //! says rightly whether it was measured, and that the file can be read again.
 #![cfg(target_os = "linux")]
 
-use kilocore_host::{MeasureError, core_to_core_ns, host_core_to_core, measure_host};
+use kilocore_hardware::{MeasureError, core_to_core_ns, host_core_to_core, measure_host};
 use kilocore_machine::{Description, MachineError};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reading recorded trees of `/sys/devices/system`.
 #![cfg(target_os = "linux")]
 
-use kilocore_host::{MeasureError, Shape, shape};
+use kilocore_hardware::{MeasureError, Shape, shape};
 use std::path::{Path, PathBuf};
 
 /// Lays a recorded tree out as files: each line is a path and what the file holds.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use kilocore_host::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, CpuSet};
 
 /// Returns the cores that the calling thread may run on, in ascending order.
 #[must_use]

@@ -29,7 +29,7 @@ pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine, utc_date};
 pub use inherited::{keep_ignored_signals, survive_full_files};
-pub use kilocore_host::CpuId;
+pub use kilocore_hardware::CpuId;
 pub use observe::{Observer, Stream};
 pub use obstacle::{
     Obstacle, obstacle, obstacle_of_command, obstacle_of_image, obstacle_of_program,

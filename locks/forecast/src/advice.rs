@@ -5,14 +5,14 @@ mod cautions;
 #[cfg(test)]
 mod contradictions;
 mod culprit;
+mod expected_gain;
 mod only_waits;
 mod outlook;
-mod praise;
 mod read_write;
 mod remedy;
 #[cfg(test)]
 mod tests;
-mod vague;
+mod uncertain_hold;
 mod view;
 mod watched;
 
@@ -22,10 +22,10 @@ use kilocore_lock_profile::Profile;
 use answer::{answer, not_seen, unknown};
 use cautions::cautions;
 use culprit::culprit;
+use expected_gain::{about_gains, nothing_helps, praise, sure};
 use outlook::{LITTLE, NO_MATTER, lost, reaches, shape};
-use praise::{about_gains, nothing_helps, praise, sure};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
-use vague::vague_hold;
+use uncertain_hold::vague_hold;
 pub(crate) use view::View;
 
 use crate::choice::{Choice, gain_error};

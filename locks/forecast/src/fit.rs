@@ -58,12 +58,12 @@ mod background;
 mod catalogue;
 mod discrepancy;
 mod estimate;
-mod kin;
 mod measurements;
 mod mixture;
 mod outlook;
 mod outlook_point;
 mod pinned;
+mod waiting_style;
 mod weigh;
 mod weighed;
 

@@ -1,8 +1,8 @@
 //! Rounds that end in a barrier: see `BarrierRounds`.
 
+use kilocore_forecast::{BarrierRounds, MemoryUse, Placement, Point, RunSize, simulate_barrier};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::{BarrierRounds, MemoryUse, Placement, Point, RunSize, simulate_barrier};
 
 fn machine(name: &str) -> Description {
     kilocore_machine::find(name).unwrap()

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use kilocore_forecast::closed_form::{repairman, ticket_chain};
+use kilocore_forecast::{Duration, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Platform, Wait};
-use kilocore_predict::closed_form::{repairman, ticket_chain};
-use kilocore_predict::{Duration, RunSize, Workload, simulate};
 use kilocore_sim::{Options, Random, Sim, Simulation};
 
 /// A machine of 48 cores at 1 GHz on which nothing costs anything, except that lines take

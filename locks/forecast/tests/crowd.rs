@@ -1,7 +1,7 @@
 //! More threads than cores.
 
+use kilocore_forecast::{Duration, Point, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
-use kilocore_predict::{Duration, Point, RunSize, Workload, simulate};
 
 /// 48 cores; holding for `hold` cycles in `ratio` of thinking, and sleeping for `asleep` cycles for
 /// each of both; waiters keep their cores.

@@ -1,7 +1,7 @@
 //! A point ends, however much its sections contain.
 
+use kilocore_forecast::{Duration, Inner, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
-use kilocore_predict::{Duration, Inner, RunSize, Workload, simulate};
 
 #[test]
 fn a_point_of_sections_with_ten_thousand_sections_inside_ends() {

@@ -1,9 +1,9 @@
 //! Workloads that are known, simulated, and found again.
 
+use kilocore_forecast::fit::{Atlas, Estimate, Measurement, Measurements, Refusal, fit};
+use kilocore_forecast::{Duration, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::fit::{Atlas, Estimate, Measurement, Measurements, Refusal, fit};
-use kilocore_predict::{Duration, RunSize, Workload, simulate};
 
 /// Another seed than that of the fit.
 const SEED: u64 = 77;

@@ -1,10 +1,10 @@
 //! Locks that stay what they are: the kernel's, and the C library's.
 
-use kilocore_locks::LockId;
-use kilocore_machine::Description;
-use kilocore_predict::{
+use kilocore_forecast::{
     Duration, KeptLock, LockUse, Mode, Point, RunSize, Section, Workload, simulate,
 };
+use kilocore_locks::LockId;
+use kilocore_machine::Description;
 
 fn machine(name: &str) -> Description {
     kilocore_machine::find(name).unwrap()

@@ -1,8 +1,8 @@
 //! Work that memory limits behaves as memory does: see `Placement` and `MemoryUse`.
 
+use kilocore_forecast::{Duration, MemoryUse, Placement, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::{Duration, MemoryUse, Placement, RunSize, Workload, simulate};
 
 fn machine(name: &str) -> Description {
     kilocore_machine::find(name).unwrap()

@@ -1,8 +1,8 @@
 //! Serial parts, barriers, sleep under locks, and work of which few durations hold most.
 
+use kilocore_forecast::{Barriers, Duration, Point, Range, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::{Barriers, Duration, Point, Range, RunSize, Workload, simulate};
 
 fn machine() -> Description {
     kilocore_machine::find("opteron-6344-4s").unwrap()

@@ -3,7 +3,7 @@
 //! The input is what a kernel can tell of threads in short windows: when each leaves its core and
 //! why, when it gets one, who woke it, and who held the locks that were watched. The output is the
 //! time that each role of thread spent in each activity, a graph of who waited for whom, and the
-//! roles for whose work the others waited. The crate makes no system call.
+//! roles for whose work the others waited. Nothing here makes no system call.
 //!
 //! # The idea
 //! *wPerf* (Zhou, Gan, Ma and Wang, OSDI 2018) shows that a thread which computes is a bottleneck

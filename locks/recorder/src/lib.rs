@@ -4,8 +4,8 @@
 //! The program keeps its standard input, output and error, its signals and its exit status. The
 //! commands `kilocore record locks` and `kilocore doctor` call [`measure`].
 
-mod beside;
 mod clock;
+mod concurrent_watch;
 mod conduct;
 mod error;
 mod events;
@@ -24,7 +24,7 @@ mod watching;
 pub use conduct::{Conduct, Measured};
 pub use error::MeasureError;
 pub use host::host;
-pub use kilocore_lock_watcher::{Kin, WatchError};
+pub use kilocore_lock_watcher::{ProcessScope, WatchError};
 pub use measure::{Options, measure, measure_as};
 pub use preload::measuring;
 pub use sees::{Unseen, unseen_by_preload};

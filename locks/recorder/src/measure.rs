@@ -22,7 +22,7 @@ use crate::outside::{self, Places};
 use crate::recordings::Recordings;
 use crate::shortage::Shortage;
 use crate::watch::{Schedule, Watched, watch};
-use crate::{beside, events, preload};
+use crate::{concurrent_watch, events, preload};
 
 /// How to measure.
 #[derive(Debug, Clone)]
@@ -160,7 +160,8 @@ impl Measurement<'_> {
             let (tell, told) = mpsc::channel();
             let wanted = self.options.watch && confined_to.is_none();
             let library = &self.library;
-            let beside = wanted.then(move || scope.spawn(move || beside::watch(&told, library)));
+            let beside =
+                wanted.then(move || scope.spawn(move || concurrent_watch::watch(&told, library)));
             let watcher = scope.spawn(move || {
                 // The other one has ended if nobody listens.
                 let tell = |what| {
@@ -203,7 +204,7 @@ impl Measurement<'_> {
         };
         let not_watched = match beside {
             Some(Ok(Some(watched))) => {
-                run = beside::together(run, watched);
+                run = concurrent_watch::together(run, watched);
                 None
             }
             Some(Err(error)) => Some(error),

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use kilocore_lock_profile::{Awake, CpuLimit, Kind, Object, Outside, Process, Unrecorded};
 
-use family::{Family, Seen};
+use family::{Family, FamilyReport};
 use futexes::Words;
 use image::Recorder;
 use kilocore_linux::{self as process, FileId, Look, look, thread_time};
@@ -173,7 +173,7 @@ impl<'a> Looker<'a> {
         let unrecorded = looks.running_in.iter().filter(|(pid, _)| !recorded(**pid));
         let running_unrecorded = Some(unrecorded.map(|(_, looks)| looks).sum());
         let known = self.family.is_known();
-        let Seen { unrecorded, executables } = self.family.unrecorded(recorded);
+        let FamilyReport { unrecorded, executables } = self.family.unrecorded(recorded);
         let outside = Outside {
             rounds: looks.rounds,
             threads_peak: looks.threads_peak,

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use kilocore_lock_profile::{RecordingError, Snapshot};
 use kilocore_process::Started;
 
-use crate::beside::Told;
 use crate::clock::Mark;
+use crate::concurrent_watch::Counting;
 use crate::events::{Event, Events};
 use crate::outside::{Looker, Places};
 
@@ -59,7 +59,7 @@ pub(crate) fn watch<'a>(
     schedule: Schedule,
     places: Places<'a>,
     adopts: bool,
-    tell: &dyn Fn(Told),
+    tell: &dyn Fn(Counting),
 ) -> Result<Option<Watched<'a>>, RecordingError> {
     let Ok(program) = started.recv() else { return Ok(None) };
     let began = Instant::now();
@@ -72,7 +72,7 @@ pub(crate) fn watch<'a>(
         time_was_up: false,
     };
     if schedule.delay.is_none() {
-        tell(Told::Begin(program.pid));
+        tell(Counting::Begin(program.pid));
     }
     let mut phase = if schedule.delay.is_some() { Phase::Before } else { Phase::Counting };
     // The next moment at which time alone changes the phase.
@@ -98,10 +98,10 @@ pub(crate) fn watch<'a>(
                 watched.looker.begin_anew();
                 change = schedule.duration.map(|wait| Instant::now() + wait);
                 phase = Phase::Counting;
-                tell(Told::Begin(program.pid));
+                tell(Counting::Begin(program.pid));
             }
             Some(_) => {
-                tell(Told::End);
+                tell(Counting::End);
                 watched.end = Some(moment(places.recordings, &watched.looker)?);
                 // What the program does while it ends does not count, so it is asked only now.
                 watched.time_was_up = time_is_up && program.terminate();

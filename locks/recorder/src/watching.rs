@@ -12,7 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kilocore_lock_profile::{FORMAT, FORMAT_VERSION, Profile, Run};
-use kilocore_lock_watcher::{Kin, Options, Pid, WatchError, check, check_file, possible, watch};
+use kilocore_lock_watcher::{
+    Options, Pid, ProcessScope, WatchError, check, check_file, possible, watch,
+};
 use kilocore_process::{Output, Start, Started, shell_status};
 
 use crate::clock::Mark;
@@ -55,7 +57,7 @@ pub fn measure_watching(
             let Ok(program) = started.recv() else { return Ok(None) };
             let end = || program.terminate();
             let mut over = Over { events, delay, duration, end: &end, interrupted: None };
-            over.watch(program.pid, Kin::Tree, false).map(Some)
+            over.watch(program.pid, ProcessScope::Tree, false).map(Some)
         });
         let start = Start {
             command,
@@ -85,7 +87,7 @@ pub fn measure_watching(
 /// If there is no such process, or it may not be watched.
 pub fn measure_running(
     pid: u32,
-    kin: Kin,
+    kin: ProcessScope,
     conduct: &Conduct<'_>,
     over: &dyn Fn() -> bool,
 ) -> Result<Measured, MeasureError> {
@@ -180,7 +182,7 @@ impl Over<'_> {
         }
     }
 
-    fn watch(&mut self, pid: u32, kin: Kin, attached: bool) -> Result<Seen, MeasureError> {
+    fn watch(&mut self, pid: u32, kin: ProcessScope, attached: bool) -> Result<Seen, MeasureError> {
         if let Some(delay) = self.delay
             && self.wait_until(Instant::now() + delay)
         {

@@ -21,7 +21,7 @@ use kilocore_lock_profile::{
 };
 
 use histograms::spread;
-use known::{Is, Known, known};
+use known::{Is, KnownWord, known};
 pub(crate) use known::{Named, Span};
 use outside::looks;
 pub(crate) use outside::outside;
@@ -37,7 +37,7 @@ use crate::model::Model;
 
 /// The processes, in what futexes their threads slept, and what each word is.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct WatchedParts {
     pub(crate) processes: Vec<Process>,
     pub(crate) futexes: Futexes,
     pub(crate) words: BTreeMap<Word, Named>,
@@ -61,7 +61,7 @@ enum Left {
 }
 
 impl Left {
-    fn out(self, known: &Known<'_>) -> bool {
+    fn out(self, known: &KnownWord<'_>) -> bool {
         self == Self::Pthread && known.waiter.is_some_and(|waiter| is_pthread(waiter.what))
     }
 }
@@ -74,13 +74,13 @@ pub(crate) fn processes(
     members: Vec<Member>,
     scale: f64,
     library: Option<&Path>,
-) -> Made {
+) -> WatchedParts {
     let joins = looks(ledger.joining_ns, scale);
     let mut futexes = Futexes { joins, ..Futexes::default() };
     let (mut done, mut words) = (Vec::new(), BTreeMap::<Word, Named>::new());
     for Member { process, threads, wall_ns } in members {
         let (pid, span) = (Pid(process.pid), Span { wall_ns, scale });
-        let mut known: Vec<Known<'_>> = ledger
+        let mut known: Vec<KnownWord<'_>> = ledger
             .waits
             .iter()
             .filter(|(word, _)| word.pid == pid)
@@ -105,19 +105,19 @@ pub(crate) fn processes(
         };
         done.push(filled(process, &known, (span, left), &mut futexes));
     }
-    Made { processes: done, futexes, words }
+    WatchedParts { processes: done, futexes, words }
 }
 
 /// Whether a word says more of its lock than others do. Those who wait for one of Java sleep elsewhere,
 /// where their waits are known; and if the collector has moved it, it may be known by two words.
-fn is_certain(known: &Known<'_>, ledger: &Ledger) -> bool {
+fn is_certain(known: &KnownWord<'_>, ledger: &Ledger) -> bool {
     let is_one = ledger.java_locks.what(known.word).is_some();
     !is_one || known.model().is_lock() && !ledger.java_locks.is_doubtful(known.word)
 }
 
 fn filled(
     mut process: Process,
-    known: &[Known<'_>],
+    known: &[KnownWord<'_>],
     (span, left): (Span, Left),
     futexes: &mut Futexes,
 ) -> Process {
@@ -161,7 +161,7 @@ fn filled(
     process
 }
 
-fn lock(known: &Known<'_>, span: Span) -> Lock {
+fn lock(known: &KnownWord<'_>, span: Span) -> Lock {
     let figures = known.figures.as_ref();
     let model = known.model();
     let (waits, waited_ns) = known.waited(span);
@@ -279,19 +279,19 @@ fn fill_exclusive(lock: &mut Lock, side: &Side, span: Span) {
     lock.waiters_met = vec![contended];
 }
 
-fn condition(known: &Known<'_>, span: Span) -> Condition {
+fn condition(known: &KnownWord<'_>, span: Span) -> Condition {
     let (address, site, wait) = (known.word.address, known.site(), known.wait(span));
     Condition { address, site, wait, ..Condition::default() }
 }
 
-fn barrier(known: &Known<'_>, span: Span) -> Barrier {
+fn barrier(known: &KnownWord<'_>, span: Span) -> Barrier {
     let (address, site, wait) = (known.word.address, known.site(), known.wait(span));
     Barrier { address, site, wait, ..Barrier::default() }
 }
 
 /// The times between sections: as long as the processor time that no hold explains, and
 /// distributed as those of the lock that was watched best.
-fn think(threads: &mut Threads, known: &[Known<'_>], locks: &[Lock], span: Span) {
+fn think(threads: &mut Threads, known: &[KnownWord<'_>], locks: &[Lock], span: Span) {
     let measured = |lock: &&Lock| lock.precision.as_ref().is_some_and(|p| p.acquisitions.is_some());
     let count: u64 = locks.iter().filter(measured).map(Lock::uses).sum();
     let sides = known

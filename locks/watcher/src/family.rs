@@ -12,7 +12,7 @@ use crate::ids::{Moment, Pid, Tid};
 
 /// Which processes belong to the program, besides the one that is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kin {
+pub enum ProcessScope {
     /// None.
     Alone,
     /// Its descendants and, if it belongs to a service of the system, the service's processes.
@@ -27,7 +27,7 @@ const MANY: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Family {
     root: Pid,
-    kin: Kin,
+    kin: ProcessScope,
     service: Option<String>,
     pub(crate) members: BTreeSet<Pid>,
     pub(crate) threads: BTreeMap<Tid, Pid>,
@@ -53,10 +53,10 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    pub(crate) fn of(root: Pid, kin: Kin) -> Self {
+    pub(crate) fn of(root: Pid, kin: ProcessScope) -> Self {
         let service = match kin {
-            Kin::Tree => service(root),
-            Kin::Alone => None,
+            ProcessScope::Tree => service(root),
+            ProcessScope::Alone => None,
         };
         let (members, threads) = (BTreeSet::from([root]), BTreeMap::new());
         let (peak, seen, names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -113,7 +113,7 @@ impl Family {
 
     /// Looks for processes and threads that are new or gone.
     pub(crate) fn look(&mut self) {
-        if self.kin == Kin::Tree {
+        if self.kin == ProcessScope::Tree {
             self.look_for_kin();
         }
         let newest = proc_files::newest();
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn this_process_is_found_with_its_threads_and_a_child() {
         let own = Pid(std::process::id());
-        let family = Family::of(own, Kin::Alone);
+        let family = Family::of(own, ProcessScope::Alone);
         assert!(family.is_there() && family.members.len() == 1);
         assert!(family.threads.values().all(|pid| *pid == own));
         // The tree leaves out whoever looks; so a child's is looked at, and this is its parent.
@@ -247,7 +247,7 @@ mod tests {
             .args(["-c", "sleep 60 & wait"])
             .spawn()
             .expect("there is a shell");
-        let mut tree = Family::of(Pid(child.id()), Kin::Tree);
+        let mut tree = Family::of(Pid(child.id()), ProcessScope::Tree);
         while tree.members.len() < 2 {
             tree.look();
         }

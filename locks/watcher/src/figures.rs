@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::pairing::{
     Paired, Section, exclusive, shared, without_met_readers, without_writer, writers,
 };
-use crate::progress::{Computing, LEAST_CYCLE, LEAST_SHARE, Of, by_processor_time};
+use crate::progress::{Computing, LEAST_CYCLE, LEAST_SHARE, WindowSet, by_processor_time};
 use crate::queue::Queue;
 use crate::span::Span;
 use crate::watched::{Watch, Watched};
@@ -196,7 +196,8 @@ fn side(
     // Threads of a lock that one takes again and again while others sleep differ so much that few
     // of them say little. Where threads hardly compute, hits are most of what they do. So the most
     // certain of these counts.
-    let ways = [by_processor(Of::All), by_processor(Of::Few), of_all, passes.of_few(share)];
+    let ways =
+        [by_processor(WindowSet::All), by_processor(WindowSet::Few), of_all, passes.of_few(share)];
     let known = || ways.into_iter().flatten();
     side.rate = known().min_by(|a, b| a.margin().total_cmp(&b.margin())).unwrap_or_default();
     if queue.share_of_hits() > MOSTLY_HITS {

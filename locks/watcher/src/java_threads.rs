@@ -4,7 +4,7 @@
 //! The locks of Java are objects that the garbage collector moves, so the word on which the kernel
 //! sees a thread sleep has no name. The virtual machine itself knows the object, the method and the
 //! line. HotSpot tells it to any tool of the same user that speaks its attach protocol, as `jstack`
-//! does. This crate speaks it too, so no JDK has to be installed: [`threads`] asks, and [`Dump`]
+//! does. This module speaks it too, so no JDK has to be installed: [`threads`] asks, and [`Dump`]
 //! understands the answer.
 //!
 //! An answer stops all threads of the program for a moment. Under JDK 17 and 25 on two cores, that

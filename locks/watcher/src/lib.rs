@@ -191,6 +191,6 @@ mod window;
 pub mod word_names;
 
 pub use error::WatchError;
-pub use family::Kin;
+pub use family::ProcessScope;
 pub use ids::Pid;
 pub use watch::{Options, check, check_file, possible, watch};

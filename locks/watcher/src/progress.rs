@@ -22,7 +22,7 @@ pub(crate) struct Computing {
 
 /// Which windows, and which threads in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum WindowSet {
     /// Windows in which all threads were watched, or a sample of all.
     All,
     /// Windows in which a few of the writers were.
@@ -50,15 +50,15 @@ pub(crate) const LEAST_CYCLE: f64 = 20e-9;
 /// spin depends on who holds whom up.
 pub(crate) fn by_processor_time(
     windows: &[(&Watch, &Paired, HitCost)],
-    of: Of,
+    of: WindowSet,
     computing: Computing,
 ) -> Option<Estimate> {
     let passes: Vec<Pass> = windows
         .iter()
-        .filter(|(watch, ..)| watch.few == (of == Of::Few))
+        .filter(|(watch, ..)| watch.few == (of == WindowSet::Few))
         .map(|(watch, paired, cost)| Pass::of(watch, paired, *cost))
         .collect();
-    let seconds = if of == Of::Few { computing.writers } else { computing.all };
+    let seconds = if of == WindowSet::Few { computing.writers } else { computing.all };
     let sum = |of: fn(&Pass) -> f64| passes.iter().map(of).sum::<f64>();
     let (ran, acquisitions) = (sum(|pass| pass.ran), sum(|pass| pass.acquisitions));
     // What is left may be less than nothing in a window, as the cost is a mean. So only the sum of
@@ -136,7 +136,7 @@ mod tests {
         watch.history.operations = operations;
         let computing = Computing { all: 0.5, writers: 0.0 };
         let rate = |watch: &Watch| {
-            by_processor_time(&[(watch, &paired, watch.cost)], Of::All, computing)
+            by_processor_time(&[(watch, &paired, watch.cost)], WindowSet::All, computing)
                 .expect("there is one")
                 .value
         };

@@ -62,7 +62,7 @@ pub(crate) struct Origin {
 
 /// What a record tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told<'a> {
+pub(crate) enum RecordContent<'a> {
     Sample { kernel: bool, ip: u64, registers: Option<Registers>, stack: &'a [u8] },
     In,
     Out { preempted: bool },
@@ -73,7 +73,7 @@ pub(crate) enum Told<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nobody keeps one, and most are of the large kind")]
 pub(crate) enum Taken<'a> {
-    Told(Origin, Told<'a>),
+    RecordContent(Origin, RecordContent<'a>),
     /// Records were lost before this.
     Lost,
     /// Nothing of interest.
@@ -88,17 +88,18 @@ pub(crate) fn take(record: Record<'_>) -> Taken<'_> {
             let flags = u32::from(record.flags);
             let preempted = flags & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT != 0;
             let out = flags & PERF_RECORD_MISC_SWITCH_OUT != 0;
-            trailer(record)
-                .map(|origin| (origin, if out { Told::Out { preempted } } else { Told::In }))
+            trailer(record).map(|origin| {
+                (origin, if out { RecordContent::Out { preempted } } else { RecordContent::In })
+            })
         }
-        PERF_RECORD_EXIT => trailer(record).map(|origin| (origin, Told::Exit)),
+        PERF_RECORD_EXIT => trailer(record).map(|origin| (origin, RecordContent::Exit)),
         PERF_RECORD_LOST | PERF_RECORD_LOST_SAMPLES | PERF_RECORD_THROTTLE => return Taken::Lost,
         _ => None,
     };
-    told.map_or(Taken::Other, |(origin, told)| Taken::Told(origin, told))
+    told.map_or(Taken::Other, |(origin, told)| Taken::RecordContent(origin, told))
 }
 
-fn sample(record: Record<'_>) -> Option<(Origin, Told<'_>)> {
+fn sample(record: Record<'_>) -> Option<(Origin, RecordContent<'_>)> {
     let body = record.body;
     let origin = origin(body)?;
     let (mut registers, mut next) = (None, 48);
@@ -112,7 +113,10 @@ fn sample(record: Record<'_>) -> Option<(Origin, Told<'_>)> {
         registers = (word(body, 40)? == 2).then_some(Registers(values));
     }
     let kernel = u32::from(record.flags) & PERF_RECORD_MISC_CPUMODE_MASK == PERF_RECORD_MISC_KERNEL;
-    Some((origin, Told::Sample { kernel, ip: word(body, 8)?, registers, stack: stack(body, next) }))
+    Some((
+        origin,
+        RecordContent::Sample { kernel, ip: word(body, 8)?, registers, stack: stack(body, next) },
+    ))
 }
 
 /// Takes a record of a place in the kernel apart: whose it is, the kernel's stack if it has one, and its
@@ -190,10 +194,14 @@ mod tests {
         let parts =
             [words(&[9, 0x40]), thread, words(&[77, 3, 2]), words(&values), words(&[16, 1, 2, 8])];
         let bytes = record(PERF_RECORD_SAMPLE, 1, &parts.each_ref().map(Vec::as_slice));
-        let Taken::Told(origin, told) = take(only(&bytes)) else { panic!("it is a sample") };
+        let Taken::RecordContent(origin, told) = take(only(&bytes)) else {
+            panic!("it is a sample")
+        };
         let expected = Origin { pid: Pid(5), tid: Tid(6), at: Moment(77), core: 3, id: 9 };
         assert_eq!(origin, expected);
-        let Told::Sample { kernel, ip, registers, stack } = told else { panic!("a sample") };
+        let RecordContent::Sample { kernel, ip, registers, stack } = told else {
+            panic!("a sample")
+        };
         assert_eq!((kernel, ip, stack), (true, 0x40, &1u64.to_ne_bytes()[..]));
         assert_eq!(registers.unwrap().ip(), 108);
     }
@@ -204,13 +212,13 @@ mod tests {
             [(7u64 << 32) | 5, 88, 1, 4].iter().flat_map(|w| w.to_ne_bytes()).collect();
         let flags = PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         for (flags, told) in [
-            (0, Told::In),
-            (flags as u16, Told::Out { preempted: true }),
-            (PERF_RECORD_MISC_SWITCH_OUT as u16, Told::Out { preempted: false }),
+            (0, RecordContent::In),
+            (flags as u16, RecordContent::Out { preempted: true }),
+            (PERF_RECORD_MISC_SWITCH_OUT as u16, RecordContent::Out { preempted: false }),
         ] {
             let bytes = record(PERF_RECORD_SWITCH_CPU_WIDE, flags, &[&[0; 8], &trailer]);
             let origin = Origin { pid: Pid(5), tid: Tid(7), at: Moment(88), core: 1, id: 4 };
-            assert_eq!(take(only(&bytes)), Taken::Told(origin, told));
+            assert_eq!(take(only(&bytes)), Taken::RecordContent(origin, told));
         }
     }
 
@@ -241,7 +249,7 @@ mod tests {
                     prop_assert!(8 * stack.len() + raw.len() <= body.len());
                 }
             }
-            if let Taken::Told(_, Told::Sample { stack, .. }) = take(only(&bytes)) {
+            if let Taken::RecordContent(_, RecordContent::Sample { stack, .. }) = take(only(&bytes)) {
                 prop_assert!(stack.len() <= body.len());
             }
         }

@@ -33,7 +33,7 @@ pub(crate) enum Trace {
 
 /// What a record of a place says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum TraceEvent {
     /// This thread is about to be woken; by the running one, unless by an interrupt.
     Wakes { thread: Tid, itself: bool },
     /// The running thread begins to wait for a lock.
@@ -104,20 +104,20 @@ impl Trace {
 
     /// What a record's raw data say. Nothing is said of locks that interrupts wait for: the thread
     /// that they interrupt has nothing to do with them.
-    pub(crate) fn read(self, raw: &[u8]) -> Option<Said> {
+    pub(crate) fn read(self, raw: &[u8]) -> Option<TraceEvent> {
         let in_interrupt = |context: Field| {
             let flags = context.of(raw)?;
             Some(flags & (HARD_INTERRUPT | SOFT_INTERRUPT) != 0)
         };
         match self {
-            Self::Waking { thread, context } => Some(Said::Wakes {
+            Self::Waking { thread, context } => Some(TraceEvent::Wakes {
                 thread: Tid(u32::try_from(thread.of(raw)?).ok()?),
                 itself: !in_interrupt(context)?,
             }),
             Self::Begins { lock, flags, context } => (!in_interrupt(context)?)
-                .then_some(Said::Begins { lock: lock.of(raw)?, kind: kind(flags.of(raw)?) }),
+                .then_some(TraceEvent::Begins { lock: lock.of(raw)?, kind: kind(flags.of(raw)?) }),
             Self::Ends { lock, context } => {
-                (!in_interrupt(context)?).then_some(Said::Ends { lock: lock.of(raw)? })
+                (!in_interrupt(context)?).then_some(TraceEvent::Ends { lock: lock.of(raw)? })
             }
         }
     }
@@ -165,13 +165,13 @@ pub(crate) mod tests {
     #[test]
     fn records_are_read_by_the_kernels_own_description() {
         let [waking, begins, ends] = places();
-        let wakes = |itself| Some(Said::Wakes { thread: Tid(77), itself });
+        let wakes = |itself| Some(TraceEvent::Wakes { thread: Tid(77), itself });
         assert_eq!(waking.read(&raw(1, 0, 0, 77)), wakes(true));
         assert_eq!(waking.read(&raw(0x19, 0, 0, 77)), wakes(false), "an interrupt wakes it");
         let (lock, kind) = (0xabc, KernelLockKind::Writing);
-        assert_eq!(begins.read(&raw(0, 0xabc, 4, 0)), Some(Said::Begins { lock, kind }));
+        assert_eq!(begins.read(&raw(0, 0xabc, 4, 0)), Some(TraceEvent::Begins { lock, kind }));
         assert_eq!(begins.read(&raw(8, 0xabc, 4, 0)), None);
-        assert_eq!(ends.read(&raw(0, 0xabc, 0, 0)), Some(Said::Ends { lock }));
+        assert_eq!(ends.read(&raw(0, 0xabc, 0, 0)), Some(TraceEvent::Ends { lock }));
         assert_eq!(begins.read(&raw(0, 0xabc, 4, 0)[..17]), None, "it ends too early");
     }
 

@@ -13,7 +13,7 @@ use crate::cores::usable_cores;
 use crate::document::{Member, outside, processes};
 use crate::error::WatchError;
 use crate::estimate::mean;
-use crate::family::{Family, Kin, executes_32_bit, is_32_bit};
+use crate::family::{Family, ProcessScope, executes_32_bit, is_32_bit};
 use crate::functions::functions;
 use crate::ids::{Moment, Pid};
 use crate::ledger::Ledger;
@@ -26,7 +26,7 @@ use crate::watchpoints::Refused;
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
     /// Which processes belong to the program.
-    pub kin: Kin,
+    pub kin: ProcessScope,
     /// Whether the program ran already.
     pub attached: bool,
     /// The library that records pthread locks meanwhile, if one does. In processes that have loaded

@@ -9,8 +9,8 @@ use crate::contention::{Contention, Step, contentions};
 use crate::events::Kind;
 use crate::ids::{Moment, Pid, Tid};
 use crate::registers::Registers;
-use crate::samples::{Taken, Told, sampled_by, take, traced};
-use crate::traces::{Said, Trace};
+use crate::samples::{RecordContent, Taken, sampled_by, take, traced};
+use crate::traces::{Trace, TraceEvent};
 use crate::watchpoints::Watchpoints;
 use kilocore_figures::Nanoseconds;
 
@@ -151,21 +151,21 @@ impl Window {
                 continue;
             }
             let (origin, told) = match take(record) {
-                Taken::Told(origin, told) => (origin, told),
+                Taken::RecordContent(origin, told) => (origin, told),
                 Taken::Lost => {
                     self.lost_switches = true;
                     continue;
                 }
                 Taken::Other => continue,
             };
-            self.all_switches += u64::from(matches!(told, Told::Out { .. }));
+            self.all_switches += u64::from(matches!(told, RecordContent::Out { .. }));
             if !members.contains(&origin.pid) || !self.holds(origin.at) || origin.tid == ENDED {
                 continue;
             }
             let (pid, tid, at) = (origin.pid, origin.tid, origin.at);
             let before = leaving.remove(&tid);
             let what = match told {
-                Told::Sample { kernel, registers, stack, .. } => {
+                RecordContent::Sample { kernel, registers, stack, .. } => {
                     let kind = kind(origin.id);
                     if kind == Some(Kind::Tick) {
                         let stack = stack.to_vec();
@@ -179,9 +179,9 @@ impl Window {
                     }
                     continue;
                 }
-                Told::In => What::In,
-                Told::Exit => What::Exit,
-                Told::Out { preempted } => before.map_or(
+                RecordContent::In => What::In,
+                RecordContent::Exit => What::Exit,
+                RecordContent::Out { preempted } => before.map_or(
                     What::Out { preempted, call: None, registers: None, stack: Vec::new() },
                     |before| before.out(at, preempted),
                 ),
@@ -207,13 +207,13 @@ impl Window {
             return;
         }
         match trace.read(raw) {
-            Some(Said::Wakes { thread, itself }) => {
+            Some(TraceEvent::Wakes { thread, itself }) => {
                 self.wakings.push(Waking { tid: thread, at, by: itself.then_some(tid) });
             }
-            Some(Said::Begins { lock, kind }) if members.contains(&origin.pid) => {
+            Some(TraceEvent::Begins { lock, kind }) if members.contains(&origin.pid) => {
                 steps.push(Step { at, tid, lock, begins: Some((kind, stack)) });
             }
-            Some(Said::Ends { lock }) if members.contains(&origin.pid) => {
+            Some(TraceEvent::Ends { lock }) if members.contains(&origin.pid) => {
                 steps.push(Step { at, tid, lock, begins: None });
             }
             _ => {}
@@ -224,7 +224,10 @@ impl Window {
     pub(crate) fn take_hits(&mut self, watchpoints: &Watchpoints, bytes: &[u8]) {
         for record in records(bytes).map_while(Result::ok) {
             match take(record) {
-                Taken::Told(origin, Told::Sample { registers: Some(registers), stack, .. }) => {
+                Taken::RecordContent(
+                    origin,
+                    RecordContent::Sample { registers: Some(registers), stack, .. },
+                ) => {
                     let Some(word) = watchpoints.word(origin.id) else { continue };
                     if self.holds(origin.at) {
                         let (pid, tid, at) = (origin.pid, origin.tid, origin.at);

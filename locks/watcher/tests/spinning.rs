@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use kilocore_lock_watcher::{Kin, Options, Pid, possible, watch};
+use kilocore_lock_watcher::{Options, Pid, ProcessScope, possible, watch};
 
 /// Threads that meet at a barrier which only reads a word until it changes. All but one come early. It
 /// says what share of its processor time was spent there, in per cent.
@@ -78,7 +78,7 @@ fn told(program: &str, level: &str) {
     compiler.args([level, "-pthread", "-o"]).args([&built, &source]);
     assert!(compiler.status().expect("there is a compiler").success());
     let child = Command::new(&built).stdout(Stdio::piped()).spawn().expect("it was just built");
-    let options = Options { kin: Kin::Alone, attached: true, library: None, seed: 1 };
+    let options = Options { kin: ProcessScope::Alone, attached: true, library: None, seed: 1 };
     let mut wait = |time| {
         std::thread::sleep(time);
         false

@@ -70,7 +70,7 @@ pub use policies::{
     WithUpdates,
 };
 pub use policy::{At, Burst, Decision, Fate, Policy};
-pub use rules::{Rule, Told};
+pub use rules::{PolicyParameters, Rule};
 pub use setting::{MOST_PROCESSORS, Setting};
 pub use streamed::{Streamed, StreamedError};
 pub use synthetic::{Synthetic, SyntheticError};

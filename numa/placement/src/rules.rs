@@ -80,8 +80,8 @@ impl Rule {
     /// The policy. That of the optimum leaves pages where they are; what it would have cost, the
     /// memory says ([`Memory::optimum`](crate::Memory::optimum)).
     #[must_use]
-    pub fn make(self, told: &Told) -> Box<dyn Policy> {
-        let Told { delay, period, budget, .. } = *told;
+    pub fn make(self, told: &PolicyParameters) -> Box<dyn Policy> {
+        let PolicyParameters { delay, period, budget, .. } = *told;
         let adjustable = AdjustableOptions { delay, period, ..told.adjustable };
         match self {
             Self::Never | Self::Optimum => Box::new(Never),
@@ -117,7 +117,7 @@ impl FromStr for Rule {
 
 /// What policies are told.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Told {
+pub struct PolicyParameters {
     /// Remote references until a copy is brought, at first.
     pub delay: u32,
     /// How often daemons run.
@@ -130,7 +130,7 @@ pub struct Told {
     pub balanced: BalancedOptions,
 }
 
-impl Default for Told {
+impl Default for PolicyParameters {
     /// A delay of 1,000, daemons every million cycles, and a look at a copy every 1,000 writes.
     fn default() -> Self {
         let delay = 1000;

@@ -4,7 +4,9 @@ use kilocore_machine::Description;
 use kilocore_platform::Cycles;
 use kilocore_show::Parameter;
 
-use crate::{Coherence, Costs, Memory, Options, OptionsError, PageSize, Rule, Start, Told};
+use crate::{
+    Coherence, Costs, Memory, Options, OptionsError, PageSize, PolicyParameters, Rule, Start,
+};
 
 /// The most processors that can be simulated: each may be a node, and a page's copies are in a word.
 pub const MOST_PROCESSORS: u32 = 64;
@@ -17,7 +19,7 @@ pub struct Setting {
     /// How large pages are.
     pub page: PageSize,
     /// What policies are told; of the delays, each job has its own.
-    pub told: Told,
+    pub told: PolicyParameters,
     /// Where the costs come from.
     costs_from: &'static str,
 }
@@ -34,7 +36,7 @@ impl Setting {
         Self {
             options,
             page,
-            told: Told::default(),
+            told: PolicyParameters::default(),
             costs_from: "published: table 1; a message is taken for one way round the network",
         }
     }
@@ -59,7 +61,7 @@ impl Setting {
         Self {
             options,
             page,
-            told: Told::default(),
+            told: PolicyParameters::default(),
             costs_from: "the machine file; see docs/evidence/numa.md",
         }
     }
@@ -69,7 +71,8 @@ impl Setting {
     /// # Errors
     /// [`OptionsError`] if there is no such machine.
     pub fn memory(&self, rule: Rule, delay: u32) -> Result<Memory, OptionsError> {
-        let memory = Memory::new(self.options.clone(), rule.make(&Told { delay, ..self.told }))?;
+        let memory =
+            Memory::new(self.options.clone(), rule.make(&PolicyParameters { delay, ..self.told }))?;
         Ok(if rule == Rule::Optimum { memory.with_optimum() } else { memory })
     }
 

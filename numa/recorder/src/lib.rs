@@ -63,6 +63,7 @@ mod allocations;
 mod error;
 mod lane;
 mod linkage;
+mod lock_tally;
 mod locks;
 mod memory;
 mod modules;
@@ -71,7 +72,6 @@ mod qemu;
 mod record;
 mod stream;
 mod tee;
-mod told;
 
 pub use allocations::Allocations;
 pub use error::{ProgramError, RecordError, StreamError};

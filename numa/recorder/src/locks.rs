@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use kilocore_references::{TracedLock, What};
 
-use crate::told::Told;
+use crate::lock_tally::LockTally;
 use crate::{Modules, Options, RecordError, Recorded, StreamError, record};
 
 /// The locks of a program that has ended.
@@ -45,7 +45,7 @@ pub fn trace_locks(
             }
         }
         let replaced_by = stream.replaced_by().map(str::to_owned);
-        let Told { by_address, updates_not_followed } = std::mem::take(&mut stream.told);
+        let LockTally { by_address, updates_not_followed } = std::mem::take(&mut stream.told);
         Ok(updates_not_followed.map(|updates_not_followed| {
             let mut locks: Vec<TracedLock> = by_address.into_values().collect();
             locks.sort_by_key(|lock| std::cmp::Reverse(lock.acquisitions));

@@ -12,8 +12,8 @@ use kilocore_references::{About, Ending, Event, Merge, Readiness, What};
 
 use crate::StreamError;
 use crate::lane::Lane;
+use crate::lock_tally::LockTally;
 use crate::memory::Memory;
-use crate::told::Told;
 
 /// How long the reader sleeps when nothing has come. Rings have room for much more.
 const NAP: Duration = Duration::from_millis(1);
@@ -59,7 +59,7 @@ pub struct Stream<'a> {
     /// The lane whose thread asked for another program, and did nothing since.
     replaced_by: Option<(usize, Box<str>)>,
     /// What was told of the program's locks.
-    pub(crate) told: Told,
+    pub(crate) told: LockTally,
     ended: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Stream<'a> {
             turn: None,
             held_up: None,
             replaced_by: None,
-            told: Told::default(),
+            told: LockTally::default(),
             ended: false,
         }
     }

@@ -50,9 +50,9 @@ mod faults;
 mod ledger;
 mod open;
 mod order;
+mod page_record;
 mod places;
 mod record;
-mod seen;
 
 pub use error::RecordError;
 pub use record::{Options, Recording, record};

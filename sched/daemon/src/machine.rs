@@ -19,7 +19,7 @@ pub fn this_machine() -> Machine {
 
 /// The machine whose files are below a folder.
 fn machine_below(root: &Path) -> Option<Machine> {
-    let shape = kilocore_host::shape(root).ok()?;
+    let shape = kilocore_hardware::shape(root).ok()?;
     let cores = shape.processors.iter().map(|processor| processor.cpu + 1).max().unwrap_or(1);
     let nowhere = Place { thread: 0, cache: CacheId(0), node: NodeId(0) };
     let mut places = vec![nowhere; cores as usize];

@@ -91,4 +91,4 @@ pub use score::Progress;
 pub use search::{Search, Step};
 pub use share::Share;
 pub use votes::Votes;
-pub use window::{Beside, Counters, LockWait, TaskWindow, Window};
+pub use window::{CoRun, Counters, LockWait, TaskWindow, Window};

@@ -40,7 +40,7 @@ pub struct Counters {
 
 /// What a task did while another one used the same last-level cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beside {
+pub struct CoRun {
     /// The other task.
     pub task: TaskId,
     /// Cycles in which both had cores.
@@ -72,7 +72,7 @@ pub struct TaskWindow {
     pub counters: Option<Counters>,
     /// The same for the times beside each of its neighbours, in the order of their numbers. Only drivers
     /// inside a scheduler see that.
-    pub beside: Vec<Beside>,
+    pub beside: Vec<CoRun>,
 }
 
 impl TaskWindow {

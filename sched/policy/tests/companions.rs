@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kilocore_sched_policy::{
-    Beside, CacheId, Companions, Counters, CpuId, CpuSet, Machine, Nanos, NodeId, Place, Policy,
+    CacheId, CoRun, Companions, Counters, CpuId, CpuSet, Machine, Nanos, NodeId, Place, Policy,
     ProgramId, Ready, TaskId, TaskWindow, Window, divide,
 };
 
@@ -51,7 +51,7 @@ impl Pairwise {
 
     /// All cores take turns at the same moments, one core after the other.
     fn window(&mut self, policy: &mut dyn Policy) {
-        let mut beside = BTreeMap::<(TaskId, TaskId), Beside>::new();
+        let mut beside = BTreeMap::<(TaskId, TaskId), CoRun>::new();
         self.done = 0;
         // Something else has delayed every other core by a turn.
         self.windows += 1;
@@ -64,7 +64,7 @@ impl Pairwise {
                 let (Some(task), Some(other)) = (task, running[core ^ 1]) else { continue };
                 let kind = |task: TaskId| self.kinds[task.0 as usize];
                 let instructions = CYCLES / 1_000 * (self.speed)(kind(task), kind(other));
-                let new = Beside { task: other, cycles: 0, instructions: 0 };
+                let new = CoRun { task: other, cycles: 0, instructions: 0 };
                 let pair = beside.entry((task, other)).or_insert(new);
                 pair.cycles += CYCLES;
                 pair.instructions += instructions;
@@ -102,7 +102,7 @@ impl Pairwise {
         running
     }
 
-    fn seen(&self, task: TaskId, beside: &BTreeMap<(TaskId, TaskId), Beside>) -> TaskWindow {
+    fn seen(&self, task: TaskId, beside: &BTreeMap<(TaskId, TaskId), CoRun>) -> TaskWindow {
         let core = self.queues.iter().position(|queue| queue.contains(&task)).unwrap_or(0);
         let half = Nanos(SLICE.0 * TURNS as u64 / 2);
         TaskWindow {

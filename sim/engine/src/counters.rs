@@ -75,7 +75,7 @@ pub struct TaskCounters {
 
 /// What a task [executed](crate::Sim::execute) while another one used the same last-level cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beside {
+pub struct CoRun {
     /// The other task.
     pub task: TaskId,
     /// Cycles.
@@ -108,7 +108,7 @@ pub struct TaskView {
     /// What else is counted.
     pub counters: TaskCounters,
     /// What of that was beside which task, in the order of spawning.
-    pub beside: Vec<Beside>,
+    pub beside: Vec<CoRun>,
 }
 
 /// The machine at a moment, as a scheduler sees it.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use crate::occupancy::{Executed, Hardware, Model, Phase};
 
-use crate::counters::{Beside, TaskCounters};
+use crate::counters::{CoRun, TaskCounters};
 use crate::ids::{CoreId, Id, TaskId};
 
 /// References to a last-level cache, and those of them that missed.
@@ -105,9 +105,9 @@ impl Execution {
     }
 
     /// What a task did beside which others.
-    pub(crate) fn beside(&self, task: TaskId) -> Vec<Beside> {
+    pub(crate) fn beside(&self, task: TaskId) -> Vec<CoRun> {
         let Some(counted) = self.tasks.get(task.index()) else { return Vec::new() };
-        let beside = counted.beside.iter().map(|(&other, &(cycles, instructions))| Beside {
+        let beside = counted.beside.iter().map(|(&other, &(cycles, instructions))| CoRun {
             task: TaskId::from_index(other),
             cycles: whole(cycles),
             instructions: whole(instructions),

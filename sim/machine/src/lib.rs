@@ -12,7 +12,7 @@
 //!   far apart two of them are, and [`Description::latency`] how long a cache line takes from one
 //!   to the other. Hardware threads are numbered so that the first thread of every core comes
 //!   before any sibling, and near cores come before far ones.
-//! * The crate `kilocore-host` measures the host that it runs on and describes it in this form.
+//! * The crate `kilocore-hardware` measures the host that it runs on and describes it in this form.
 //!
 //! ```
 //! use kilocore_machine::{Distance, HardwareThread, find};

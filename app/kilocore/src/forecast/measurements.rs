@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use indicatif::ProgressBar;
+use kilocore_forecast::fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
+use kilocore_forecast::from_profile;
 use kilocore_lock_profile::Profile;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
-use kilocore_predict::from_profile;
 use kilocore_report::FitReport;
 
 use super::profile::{Target, USUAL_MOST_CORES};
@@ -46,7 +46,7 @@ pub(super) fn forecast(
     let atlas = question.atlas(&machine, profile.as_ref())?;
 
     let progress = output::progress(0, "weighing workloads");
-    let fit = kilocore_predict::fit::fit(&atlas, &measurements, &show(&progress));
+    let fit = kilocore_forecast::fit::fit(&atlas, &measurements, &show(&progress));
     progress.finish_and_clear();
     let fit = fit.map_err(Failure::from).map_err(about)?;
 

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
+use kilocore_forecast::{Forecast, Question, RunSize, forecast, without_simulation};
 use kilocore_lock_profile::Profile;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
-use kilocore_predict::{Forecast, Question, RunSize, forecast, without_simulation};
 use kilocore_report::ForecastReport;
 use kilocore_sim::Sim;
 

@@ -179,7 +179,7 @@ pub(crate) fn run(
     // A program that runs on would lose the cores meanwhile.
     let runs_on = matches!(choice, Choice::Attach(..));
     if !runs_on && !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
-        measured.profile.host.core_to_core_ns = kilocore_host::host_core_to_core();
+        measured.profile.host.core_to_core_ns = kilocore_hardware::host_core_to_core();
     }
     Ok((measured, held))
 }

@@ -30,7 +30,7 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     file.map_or(Ok(()), output::check_folder)?;
     let spinner = output::progress(1, "measuring this host");
-    let machine = kilocore_host::measure_host()?;
+    let machine = kilocore_hardware::measure_host()?;
     spinner.finish_and_clear();
     if let Some(file) = file {
         output::write(file, &machine.to_toml())?;

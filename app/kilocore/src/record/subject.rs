@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 use kilocore_command_line::Failure;
-use kilocore_lock_recorder::{Kin, Unseen, can_watch, unseen_by_preload};
+use kilocore_lock_recorder::{ProcessScope, Unseen, can_watch, unseen_by_preload};
 
 use crate::launch;
 
@@ -59,7 +59,7 @@ pub(crate) enum Choice<'a> {
     /// Start this, and watch it.
     Watch(&'a [OsString]),
     /// Watch a process.
-    Attach(u32, Kin),
+    Attach(u32, ProcessScope),
 }
 
 impl Subject {
@@ -77,7 +77,10 @@ impl Subject {
                      --recorder watch",
                 ));
             }
-            return Ok(Choice::Attach(pid, if self.tree { Kin::Tree } else { Kin::Alone }));
+            return Ok(Choice::Attach(
+                pid,
+                if self.tree { ProcessScope::Tree } else { ProcessScope::Alone },
+            ));
         }
         if self.tree {
             return Err(Failure::new(

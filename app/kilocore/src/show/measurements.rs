@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kilocore_predict::fit::{LeftOut, Measurement, Measurements};
+use kilocore_forecast::fit::{LeftOut, Measurement, Measurements};
 use kilocore_show::number;
 use serde::Serialize;
 

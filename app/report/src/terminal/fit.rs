@@ -1,7 +1,7 @@
 //! A fit for the terminal: the advice, what the workload looks like, the forecast, and the
 //! universal scalability law beside it.
 
-use kilocore_predict::fit::{LockLaw, Outlook, OutlookCurve};
+use kilocore_forecast::fit::{LockLaw, Outlook, OutlookCurve};
 use kilocore_show::number;
 use kilocore_show::terminal::columns::{Align, Column, fit, table_of};
 use kilocore_show::terminal::{NARROWEST, Style, sparkline, wrapped};

@@ -1,7 +1,7 @@
 //! A forecast for the terminal: the verdict, how sure it is, the command to type, the curves on one
 //! scale, and the program's own locks.
 
-use kilocore_predict::{Curve, Forecast, ForecastLock, ForecastPoint, LinesSource};
+use kilocore_forecast::{Curve, Forecast, ForecastLock, ForecastPoint, LinesSource};
 use kilocore_show::alike::{Alike, MOST_SHOWN, shown};
 use kilocore_show::curve_set::CurveSet;
 use kilocore_show::drawn::{Drawn, Role};

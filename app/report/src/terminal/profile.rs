@@ -42,7 +42,7 @@ pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
         parts.push(wrapped(&no_lock(run), width));
     }
     parts.extend(super::traced::traced_part(profile, width));
-    let seen = kilocore_predict::what_was_seen(profile);
+    let seen = kilocore_forecast::what_was_seen(profile);
     let lines: Vec<String> = seen.iter().map(|text| bullet(text, width)).collect();
     parts.push(format!("What was seen\n{}", lines.join("\n")));
     style.shown(parts.join("\n\n") + "\n")
@@ -132,8 +132,8 @@ impl Place<'_> {
     fn name(&self) -> String {
         let longest = self.callers.iter().max_by(|a, b| a.wait_ns.total_cmp(&b.wait_ns));
         printable(&longest.map_or_else(
-            || kilocore_predict::place_of(self.site),
-            |caller| kilocore_predict::taker_of(&caller.site),
+            || kilocore_forecast::place_of(self.site),
+            |caller| kilocore_forecast::taker_of(&caller.site),
         ))
     }
 }

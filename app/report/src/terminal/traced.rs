@@ -63,7 +63,7 @@ fn locks(processes: &[Process]) -> Vec<Row> {
     for lock in processes.iter().flat_map(|process| &process.locks) {
         let Some(traced) = lock.traced else { continue };
         let taken = lock.callers.first().map_or(&lock.site, |caller| &caller.site);
-        let place = printable(&kilocore_predict::taker_of(taken));
+        let place = printable(&kilocore_forecast::taker_of(taken));
         if !rows.iter().any(|row| row.traced == traced) {
             rows.push(Row { place, traced });
         }
@@ -74,7 +74,7 @@ fn locks(processes: &[Process]) -> Vec<Row> {
 /// The words that went from thread to thread.
 fn words(trace: &Trace) -> impl Iterator<Item = Row> {
     trace.words.iter().filter(|word| word.traced.handovers > 0).map(|word| Row {
-        place: printable(&kilocore_predict::taker_of(&word.site)),
+        place: printable(&kilocore_forecast::taker_of(&word.site)),
         traced: word.traced,
     })
 }

@@ -8,10 +8,10 @@
 mod made;
 mod pairs;
 
+use kilocore_forecast::{Forecast, Question, RunSize, forecast, without_simulation};
 use kilocore_lock_profile::Profile;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::{Forecast, Question, RunSize, forecast, without_simulation};
 use kilocore_report::{ForecastReport, terminal, waits_page};
 use kilocore_show::{Generated, Report, in_json};
 use proptest::prelude::*;

@@ -1,12 +1,12 @@
 //! Reports of fits.
 
 use kilocore_figures::usl::Law;
-use kilocore_locks::LockId;
-use kilocore_machine::Description;
-use kilocore_predict::fit::{
+use kilocore_forecast::fit::{
     Advice, Gain, LawPoint, LeftOut, LockLaw, Outlook, OutlookCurve, OutlookPoint, Pinned, Place,
     Plausible,
 };
+use kilocore_locks::LockId;
+use kilocore_machine::Description;
 use kilocore_report::{FitReport, terminal};
 use kilocore_show::{Generated, Report};
 use scraper::{Html, Selector};
@@ -142,7 +142,7 @@ fn the_table_fits_and_says_what_is_given_and_what_is_open() {
 fn files_of_figures_can_be_fitted_again() {
     let (csv, json) = with_report(|report, _| (report.csv().unwrap(), report.json().unwrap()));
     for text in [csv, json] {
-        let read = kilocore_predict::fit::Measurements::parse(text.as_bytes()).unwrap();
+        let read = kilocore_forecast::fit::Measurements::parse(text.as_bytes()).unwrap();
         assert_eq!(read.points.len(), 5, "what was measured, and no forecast: {text}");
         assert!((read.points.iter().map(|p| p.throughput).fold(0.0, f64::max) - 9.975e-3) < 1e-9);
     }

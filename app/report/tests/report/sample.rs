@@ -6,14 +6,14 @@
 use std::sync::OnceLock;
 
 use kilocore_figures::Judged;
-use kilocore_lock_profile::{Condition, Frame, Histogram, Host, Process, Profile, Run, Threads};
-use kilocore_locks::LockId;
-use kilocore_machine::Description;
-use kilocore_predict::closed_form::{repairman, ticket_chain};
-use kilocore_predict::{
+use kilocore_forecast::closed_form::{repairman, ticket_chain};
+use kilocore_forecast::{
     AcquiredAt, Coverage, Curve, Duration, Evidence, Forecast, ForecastLock, ForecastPoint,
     GainError, LinesSource, Point, Recommendation, RunSize, Target, Verdict, Workload, simulate,
 };
+use kilocore_lock_profile::{Condition, Frame, Histogram, Host, Process, Profile, Run, Threads};
+use kilocore_locks::LockId;
+use kilocore_machine::Description;
 use kilocore_report::{CurvesReport, ForecastReport};
 use kilocore_show::Generated;
 

@@ -76,7 +76,7 @@ fn legends_explain_only_what_rows_have() {
     sample.forecast.recommendation.lock = None;
     let text = terminal::forecast_table(&sample.forecast, 140, false);
     assert!(text.contains("○ today's lock") && !text.contains('●'), "{text}");
-    let rising = |curve: &mut kilocore_predict::Curve| curve.collapse_cores = None;
+    let rising = |curve: &mut kilocore_forecast::Curve| curve.collapse_cores = None;
     sample.forecast.curves.iter_mut().for_each(rising);
     let text = terminal::forecast_table(&sample.forecast, 140, false);
     assert!(!text.contains("falls from"), "{text}");

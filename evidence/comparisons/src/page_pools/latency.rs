@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use kilocore_host::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, CpuSet};
 use kilocore_page_trace::replay::fenced_now;
 use kilocore_pages::PAGE_BYTES;
 use kilocore_platform::Cycles;

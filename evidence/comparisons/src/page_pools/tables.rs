@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::rounds::{Figures, in_turn, table};
-use kilocore_host::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, CpuSet};
 use kilocore_page_trace::replay::kernel_lists;
 use kilocore_pages::TieredOptions;
 use kilocore_platform::Cycles;

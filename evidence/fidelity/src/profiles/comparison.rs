@@ -1,8 +1,8 @@
 //! A forecast beside a measurement.
 
 use kilocore_figures::{Judged, Shape, median};
+use kilocore_forecast::{Curve, Forecast, Gain, TODAY, WORTH_TAKING};
 use kilocore_locks::LockId;
-use kilocore_predict::{Curve, Forecast, Gain, TODAY, WORTH_TAKING};
 
 use super::Entry;
 use crate::data::{Machine, Program, Series};
@@ -56,7 +56,7 @@ impl LockComparison {
     fn new(lock: LockId, series: &Series, curve: &Curve, nodes: &[u32], per_node: u32) -> Self {
         let points = nodes.iter().map(|node| {
             let at =
-                |point: &&kilocore_predict::ForecastPoint| point.point.cores == node * per_node;
+                |point: &&kilocore_forecast::ForecastPoint| point.point.cores == node * per_node;
             curve.points.iter().find(at).expect("every number of nodes was asked for")
         });
         let points: Vec<_> = points.collect();

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use kilocore_forecast::{
+    Forecast, Profiled, Question, RunSize, TODAY, forecast_profiled, from_profile,
+};
 use kilocore_lock_profile::Profile;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_predict::{
-    Forecast, Profiled, Question, RunSize, TODAY, forecast_profiled, from_profile,
-};
 
 use super::{Comparison, Entry, Error, ReadWrite, read_index};
 use crate::data::{DataSet, Program};

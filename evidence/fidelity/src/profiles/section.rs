@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use kilocore_figures::{Shape, median};
+use kilocore_forecast::{Gain, GainError};
 use kilocore_locks::LockId;
-use kilocore_predict::{Gain, GainError};
 
 use super::{Comparison, LockComparison, ReadWrite};
 use crate::markdown::Align::{self, Left, Right};

@@ -15,7 +15,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use kilocore_locks::LockId;
 
-use crate::fit::kin::kin;
+use crate::fit::waiting_style::waiting_style;
 
 /// Standard deviations of the common part that are tried, in logarithms of throughput.
 pub(crate) const LEVELS: [f64; 5] = [0.03, 0.06, 0.12, 0.25, 0.5];
@@ -52,7 +52,7 @@ fn covariance(level: f64, a: &Place, b: &Place) -> f64 {
     let apart = (a.log_cores - b.log_cores) / LENGTH;
     let alike = match () {
         () if a.lock == b.lock => 1.0,
-        () if kin(a.lock) == kin(b.lock) => AMONG_RELATIVES,
+        () if waiting_style(a.lock) == waiting_style(b.lock) => AMONG_RELATIVES,
         () => 0.0,
     };
     let own = alike * a.own() * b.own();

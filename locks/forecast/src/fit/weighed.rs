@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::fit::atlas::{Atlas, PhaseIndex};
 use crate::fit::discrepancy::Process;
 use crate::fit::estimate::{Estimate, Opinion};
-use crate::fit::kin::{doubt, relative};
 use crate::fit::pinned::{self, Pinned, Plausible};
+use crate::fit::waiting_style::{doubt, relative};
 use crate::fit::weigh::{Basis, Hypothesis, weigh};
 use crate::fit::{Measurements, mixture};
 

@@ -210,7 +210,7 @@ impl Family {
 
     /// Returns what left no recording, after the program's end. `recorded` says which processes
     /// left one.
-    pub(crate) fn unrecorded(mut self, recorded: impl Fn(u32) -> bool) -> Seen {
+    pub(crate) fn unrecorded(mut self, recorded: impl Fn(u32) -> bool) -> FamilyReport {
         self.newest = None;
         self.look();
         let running = self.still_running();
@@ -230,13 +230,13 @@ impl Family {
         let unrecorded = self.unrecorded.into_iter();
         let unrecorded =
             unrecorded.map(|((executable, why), pid)| Unrecorded { pid, executable, why });
-        Seen { unrecorded: unrecorded.collect(), executables: self.executables }
+        FamilyReport { unrecorded: unrecorded.collect(), executables: self.executables }
     }
 }
 
 /// What was seen of a family.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct FamilyReport {
     pub(crate) unrecorded: Vec<Unrecorded>,
     /// What processes executed last.
     pub(crate) executables: BTreeMap<u32, String>,

@@ -39,7 +39,7 @@ pub(super) enum Is {
 }
 
 /// A word with all that is known of it.
-pub(super) struct Known<'a> {
+pub(super) struct KnownWord<'a> {
     pub(super) word: Word,
     pub(super) waits: &'a Waits,
     pub(super) figures: Option<Figures>,
@@ -58,7 +58,7 @@ pub(super) struct Known<'a> {
     pub(super) is_of_one_thread: bool,
 }
 
-impl Known<'_> {
+impl KnownWord<'_> {
     /// What the writes to the word mean.
     pub(super) fn model(&self) -> Model {
         self.figures.as_ref().map_or(Model::Unknown, |figures| figures.model)
@@ -144,9 +144,9 @@ pub(super) fn known<'a>(
     ledger: &'a Ledger,
     (computing, span): (Option<Computing>, Span),
     names: Option<&mut Names>,
-) -> Known<'a> {
+) -> KnownWord<'a> {
     let watched = ledger.watched.get(&word);
-    let mut known = Known {
+    let mut known = KnownWord {
         word,
         waits,
         figures: watched.map(|watched| figures(watched, computing)),

@@ -6,13 +6,13 @@ use crate::word_names::WaitKind;
 use kilocore_lock_profile::{Frame, Lock};
 
 use super::histograms::spread;
-use super::known::Known;
+use super::known::KnownWord;
 
 /// What is waited for, and where: the files and the addresses in them.
 pub(super) type ParkedAt = (&'static str, Vec<(String, u64)>);
 
 /// Where a word belongs that is not the lock itself, but where threads park that wait for one.
-pub(super) fn parking(known: &Known<'_>) -> Option<ParkedAt> {
+pub(super) fn parking(known: &KnownWord<'_>) -> Option<ParkedAt> {
     let waiter = known.waiter.filter(|waiter| waiter.parks && known.waits.called == 0)?;
     if waiter.kind == WaitKind::GlobalInterpreterLock {
         // There is one, whose words are those of its conditions and its mutex.

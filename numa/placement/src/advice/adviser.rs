@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Memory, Options, OptionsError, PageSize, Rule, Start, Streamed, Told};
+use crate::{Memory, Options, OptionsError, PageSize, PolicyParameters, Rule, Start, Streamed};
 use kilocore_platform::Cycles;
 use kilocore_references::{Event, What};
 
@@ -49,7 +49,7 @@ impl Adviser {
     ///
     /// # Errors
     /// [`OptionsError`] if there can be no such machine.
-    pub fn new(options: &Options, told: &Told) -> Result<Self, OptionsError> {
+    pub fn new(options: &Options, told: &PolicyParameters) -> Result<Self, OptionsError> {
         let mut options = Options { start: Start::FirstTouch, ..options.clone() };
         options.costs.service = Cycles(0);
         let in_turn = Options { start: Start::RoundRobin, ..options.clone() };

@@ -1,7 +1,7 @@
 //! Streams made up by hand.
 
 use kilocore_placement::advice::{Advice, Adviser, MappingAdvice, Thresholds};
-use kilocore_placement::{Options, Told};
+use kilocore_placement::{Options, PolicyParameters};
 use kilocore_references::{
     Backing, Block, Burst, Callers, Event, Instructions, Mapping, PageNumber, Region, ThreadId,
     What,
@@ -13,7 +13,7 @@ pub(crate) struct Stream(pub(crate) Adviser);
 impl Stream {
     /// For as many nodes, each with a processor. Thread `n` is on node `n`, as long as there are as many.
     pub(crate) fn on(nodes: u32) -> Self {
-        let adviser = Adviser::new(&Options::lee_and_cho(nodes), &Told::default());
+        let adviser = Adviser::new(&Options::lee_and_cho(nodes), &PolicyParameters::default());
         Self(adviser.expect("a sensible machine"))
     }
 

@@ -18,8 +18,8 @@ use crate::recorder::faults::Faults;
 use crate::recorder::ledger::{Balance, Ledger};
 use crate::recorder::open::Cores;
 use crate::recorder::order::Order;
+use crate::recorder::page_record;
 use crate::recorder::places::Places;
-use crate::recorder::seen;
 
 /// A thread looks at the buffers at least this often, so that little is left for the end.
 const LOOK: Duration = Duration::from_millis(100);
@@ -166,7 +166,7 @@ impl Collector {
             self.bytes.clear();
             core.ring.drain(&mut self.bytes);
             let order = &mut self.order;
-            let read = seen::read(&self.bytes, &self.places, |seen| order.take(seen));
+            let read = page_record::read(&self.bytes, &self.places, |seen| order.take(seen));
             self.delivered += read.map_err(|Malformed| {
                 RecordError::Recorder(io::Error::other("the kernel wrote a record that is none"))
             })?;

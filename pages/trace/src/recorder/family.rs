@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Thread;
 
-use crate::recorder::seen::Who;
+use crate::recorder::page_record::ThreadKey;
 
 /// The program's processes and threads.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Family {
     }
 
     /// A thread was started.
-    pub(crate) fn started(&mut self, parent: Who, child: Who) {
+    pub(crate) fn started(&mut self, parent: ThreadKey, child: ThreadKey) {
         // Whoever had the number before has ended.
         self.threads.remove(&child.thread);
         if self.processes.contains(&parent.process) {
@@ -49,7 +49,7 @@ impl Family {
     }
 
     /// The thread's number, if it is the program's.
-    pub(crate) fn member(&mut self, who: Who) -> Option<Thread> {
+    pub(crate) fn member(&mut self, who: ThreadKey) -> Option<Thread> {
         if !self.processes.contains(&who.process) {
             return None;
         }
@@ -72,8 +72,8 @@ impl Family {
 mod tests {
     use super::*;
 
-    fn who(process: i32, thread: i32) -> Who {
-        Who { process, thread }
+    fn who(process: i32, thread: i32) -> ThreadKey {
+        ThreadKey { process, thread }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::{Cpu, Event, Nanoseconds, Order, Page, Thread, Unseen, What, WriteError, Writer};
 
 use crate::recorder::family::Family;
+use crate::recorder::page_record::{Fact, PageRecord};
 use crate::recorder::places::{Frame, Happened};
-use crate::recorder::seen::{Fact, Seen};
 
 /// What the program holds, and the trace of it.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Ledger {
     }
 
     /// Enters what was seen. It is no older than what was entered before.
-    pub(crate) fn enter(&mut self, seen: Seen) -> Result<(), WriteError> {
+    pub(crate) fn enter(&mut self, seen: PageRecord) -> Result<(), WriteError> {
         let (who, happened, in_interrupt) = match seen.what {
             Fact::Started { parent, child } => {
                 self.family.started(parent, child);

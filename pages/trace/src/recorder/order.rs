@@ -5,35 +5,35 @@
 //! after the second look. So once a round is over, all that is no newer than the newest of the
 //! rounds before is complete.
 
-use crate::recorder::seen::Seen;
+use crate::recorder::page_record::PageRecord;
 
 /// Records that wait until all older ones have arrived: those of two rounds at most.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    waiting: Vec<Seen>,
+    waiting: Vec<PageRecord>,
     /// The newest time of all rounds before this one, and of all.
     before: u64,
     newest: u64,
 }
 
 impl Order {
-    pub(crate) fn take(&mut self, seen: Seen) {
+    pub(crate) fn take(&mut self, seen: PageRecord) {
         self.newest = self.newest.max(seen.at);
         self.waiting.push(seen);
     }
 
     /// Ends a round, and gives what is complete, in order.
-    pub(crate) fn end_round(&mut self) -> impl Iterator<Item = Seen> + '_ {
+    pub(crate) fn end_round(&mut self) -> impl Iterator<Item = PageRecord> + '_ {
         let complete = std::mem::replace(&mut self.before, self.newest);
         self.until(complete)
     }
 
     /// Gives the rest, in order.
-    pub(crate) fn finish(&mut self) -> impl Iterator<Item = Seen> + '_ {
+    pub(crate) fn finish(&mut self) -> impl Iterator<Item = PageRecord> + '_ {
         self.until(u64::MAX)
     }
 
-    fn until(&mut self, complete: u64) -> impl Iterator<Item = Seen> + '_ {
+    fn until(&mut self, complete: u64) -> impl Iterator<Item = PageRecord> + '_ {
         // The sort is stable, so records of one core with the same time stay in order.
         self.waiting.sort_by_key(|seen| seen.at);
         let count = self.waiting.partition_point(|seen| seen.at <= complete);
@@ -46,11 +46,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::recorder::seen::{Fact, Who};
+    use crate::recorder::page_record::{Fact, ThreadKey};
 
-    fn seen(at: u64, cpu: u32) -> Seen {
-        let nobody = Who { process: 0, thread: 0 };
-        Seen { at, cpu, what: Fact::Started { parent: nobody, child: nobody } }
+    fn seen(at: u64, cpu: u32) -> PageRecord {
+        let nobody = ThreadKey { process: 0, thread: 0 };
+        PageRecord { at, cpu, what: Fact::Started { parent: nobody, child: nobody } }
     }
 
     proptest! {
@@ -68,7 +68,7 @@ mod tests {
                 buffers[cpu as usize].push(seen(now, cpu));
                 for _ in 0..look.unwrap_or(0) {
                     now += 1;
-                    let buffer: &mut Vec<Seen> = &mut buffers[next];
+                    let buffer: &mut Vec<PageRecord> = &mut buffers[next];
                     buffer.drain(..).for_each(|seen| order.take(seen));
                     next = (next + 1) % 3;
                     if next == 0 {

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::{Action, Script, Step, Trace};
-use kilocore_host::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, CpuSet};
 use kilocore_locks::Ttas;
 use kilocore_pages::{
     Contents, OutOfPages, PAGE_BYTES, PagePolicy, PagePool, Policy, PoolError, PoolOptions,

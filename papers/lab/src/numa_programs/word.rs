@@ -1,6 +1,6 @@
 //! Numbers that lie in the platform's memory.
 //!
-//! A program of this crate keeps its data in words: what a C program would load is a
+//! A program of these keeps its data in words: what a C program would load is a
 //! [`get`](Word::get), and what it would store is a [`set`](Word::set). Each is one access to an
 //! atomic of the platform, so the simulator sees every reference, and a race of the algorithm is not
 //! one of Rust. Natively a relaxed access is an ordinary instruction.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{CpuId, Cycles, Nanos, NodeId};
 use kilocore_sched_policy::{
-    Beside, CacheId, Counters, CpuSet, LockLabel, LockWait, Machine, Order, Place, Policy,
+    CacheId, CoRun, Counters, CpuSet, LockLabel, LockWait, Machine, Order, Place, Policy,
     ProgramId, Ready, TaskId, TaskWindow, Window,
 };
 use kilocore_sim::{
@@ -146,7 +146,7 @@ impl Driver {
     }
 
     /// What a task did beside which others.
-    fn beside(&mut self, now: &TaskView, before: Option<&TaskView>) -> Vec<Beside> {
+    fn beside(&mut self, now: &TaskView, before: Option<&TaskView>) -> Vec<CoRun> {
         let mut beside = Vec::new();
         for pair in &now.beside {
             let known = before
@@ -154,7 +154,7 @@ impl Driver {
             let (cycles, instructions) =
                 known.map_or((0, 0), |known| (known.cycles, known.instructions));
             if pair.cycles > cycles {
-                beside.push(Beside {
+                beside.push(CoRun {
                     task: TaskId(pair.task.0),
                     cycles: self.noise.of(pair.cycles - cycles),
                     instructions: self.noise.of(pair.instructions - instructions),

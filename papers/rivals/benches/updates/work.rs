@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use kilocore_host::CpuSet;
+use kilocore_hardware::CpuSet;
 
 use crate::subject::Subject;
 

@@ -16,7 +16,7 @@ use perf_event_open_sys::bindings::{PERF_RECORD_LOST, PERF_RECORD_SAMPLE};
 
 use super::attribute::{SIZE, TIME_IN_SAMPLE, TRAILER};
 use super::family::{Family, Order};
-use super::features::{Told, features};
+use super::features::{HeaderFacts, features};
 use super::file::PerfFile;
 use super::gathered::Gathered;
 use super::symbols;
@@ -94,7 +94,7 @@ impl Collector {
     /// Collects until told to stop, and completes the file.
     pub(crate) fn run(mut self, stop: &PipeReader) -> Result<Gathered, SampleError> {
         let collected = self.collect(stop);
-        let told = Told {
+        let told = HeaderFacts {
             command: &self.setup.command,
             event: self.setup.event,
             attribute: &self.setup.attribute,

@@ -10,7 +10,7 @@ use kilocore_linux::perf_events as raw;
 
 /// What is to be told.
 #[derive(Debug)]
-pub(crate) struct Told<'a> {
+pub(crate) struct HeaderFacts<'a> {
     pub(crate) command: &'a [Vec<u8>],
     pub(crate) event: &'a str,
     pub(crate) attribute: &'a [u8; SIZE],
@@ -21,7 +21,7 @@ pub(crate) struct Told<'a> {
 }
 
 /// All features, in ascending order.
-pub(crate) fn features(told: &Told<'_>) -> Vec<(Feature, Vec<u8>)> {
+pub(crate) fn features(told: &HeaderFacts<'_>) -> Vec<(Feature, Vec<u8>)> {
     let mut features = Vec::new();
     if let Some(id) = &told.kernel_build_id {
         features.push((Feature::BuildId, build_id(id)));
@@ -65,7 +65,7 @@ fn command_line(words: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-fn event(told: &Told<'_>) -> Vec<u8> {
+fn event(told: &HeaderFacts<'_>) -> Vec<u8> {
     let mut bytes = [1u32.to_ne_bytes(), (SIZE as u32).to_ne_bytes()].concat();
     bytes.extend_from_slice(told.attribute);
     bytes.extend((told.ids.len() as u32).to_ne_bytes());

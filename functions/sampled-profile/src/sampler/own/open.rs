@@ -168,13 +168,13 @@ mod tests {
     type Asked = (u32, bool, bool, bool);
 
     /// A kernel that answers as told.
-    struct Told<F> {
+    struct HeaderFacts<F> {
         paranoid: Option<i32>,
         answer: F,
         asked: RefCell<Vec<Asked>>,
     }
 
-    impl<F: Fn(Asked) -> i32> Kernel for Told<F> {
+    impl<F: Fn(Asked) -> i32> Kernel for HeaderFacts<F> {
         fn open(
             &self,
             attr: &mut perf_event_attr,
@@ -213,8 +213,8 @@ mod tests {
         watermark: 4096,
     };
 
-    fn told<F: Fn(Asked) -> i32>(paranoid: i32, answer: F) -> Told<F> {
-        Told { paranoid: Some(paranoid), answer, asked: RefCell::default() }
+    fn told<F: Fn(Asked) -> i32>(paranoid: i32, answer: F) -> HeaderFacts<F> {
+        HeaderFacts { paranoid: Some(paranoid), answer, asked: RefCell::default() }
     }
 
     #[test]

@@ -1,20 +1,20 @@
 use crate::{About, Trace};
 
 use super::*;
-use crate::recorder::seen::Who;
+use crate::recorder::page_record::ThreadKey;
 
-const PROGRAM: Who = Who { process: 5, thread: 5 };
-const STRANGER: Who = Who { process: 9, thread: 9 };
+const PROGRAM: ThreadKey = ThreadKey { process: 5, thread: 5 };
+const STRANGER: ThreadKey = ThreadKey { process: 9, thread: 9 };
 
 /// A ledger of process 5, what it is to enter, and what comes of it.
-fn balance(steps: &[(Who, bool, Happened)]) -> (Vec<(u32, What)>, Unseen) {
+fn balance(steps: &[(ThreadKey, bool, Happened)]) -> (Vec<(u32, What)>, Unseen) {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("x.pages");
     let mut ledger = Ledger::new(Family::of(5), Writer::create(&path).expect("there is room"));
     ledger.begin(100);
     for (index, &(who, in_interrupt, happened)) in steps.iter().enumerate() {
         let what = Fact::Block { who, happened, in_interrupt };
-        ledger.enter(Seen { at: 100 + index as u64, cpu: 1, what }).expect("it can happen");
+        ledger.enter(PageRecord { at: 100 + index as u64, cpu: 1, what }).expect("it can happen");
     }
     let Balance { writer, unseen, .. } = ledger.close();
     writer.finish(About::default()).expect("there is room");
@@ -114,7 +114,7 @@ fn what_was_before_the_beginning_does_not_count_and_times_never_go_back() {
     for (at, frame) in [(99, 1), (110, 2), (105, 3)] {
         let happened = allocated(frame, 0);
         let what = Fact::Block { who: PROGRAM, happened, in_interrupt: false };
-        ledger.enter(Seen { at, cpu: 0, what }).expect("it can happen");
+        ledger.enter(PageRecord { at, cpu: 0, what }).expect("it can happen");
     }
     ledger.close().writer.finish(About::default()).expect("there is room");
     let trace = Trace::read(&path).expect("it was written");

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use kilocore_command_line::{CoreList, Failure, lock_named, output, rw_lock_named};
+use kilocore_forecast::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
 use kilocore_locks::{LockId, RwLockId};
-use kilocore_predict::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
 use kilocore_report::CurvesReport;
 use kilocore_report::terminal::curves_table;
 use kilocore_sim::longest_run;
@@ -77,7 +77,7 @@ struct Document<'a> {
     locks: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     reads_percent: Option<f64>,
-    points: &'a [kilocore_predict::Point],
+    points: &'a [kilocore_forecast::Point],
 }
 
 fn duration(text: &str) -> Result<f64, String> {

@@ -2,14 +2,14 @@
 
 mod cache;
 mod locks;
-mod who;
+mod scheduler_choice;
 
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use kilocore_command_line::{CoreList, Failure, output};
 use kilocore_lab::sched::locks::{KernelLock, Load, RunLength, load_named};
-use who::Who;
+use scheduler_choice::SchedulerChoice;
 
 /// Schedulers that see contention, beside those that do not.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// best division over caches. If not given, fair and lock-aware for locks, and for caches all that
     /// have to do with them
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    scheduler: Vec<Who>,
+    scheduler: Vec<SchedulerChoice>,
     /// Workloads, separated by commas: mmapbench, sockbench, parallel-find, parallel-postmark, kernbench;
     /// all if not given
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = load_named)]

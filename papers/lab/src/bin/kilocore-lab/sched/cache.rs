@@ -15,7 +15,7 @@ use kilocore_sim::occupancy::{Hardware, nas};
 use results::Results;
 
 use super::Arguments;
-use super::who::for_caches;
+use super::scheduler_choice::for_caches;
 
 pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
     arguments.output.check()?;

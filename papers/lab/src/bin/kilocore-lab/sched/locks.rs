@@ -13,7 +13,7 @@ use kilocore_show::{Host, LinesReport, Parameter, Report, ReportError, in_csv, i
 use results::Results;
 
 use super::Arguments;
-use super::who::for_locks;
+use super::scheduler_choice::for_locks;
 
 /// The AMD machine of the thesis.
 const MACHINE: &str = "opteron-8356-8s";

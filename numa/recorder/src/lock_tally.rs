@@ -6,7 +6,7 @@ use kilocore_references::TracedLock;
 
 /// What a stream has told of the program's locks.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct LockTally {
     /// The last that was told of each, by its address.
     pub(crate) by_address: BTreeMap<u64, TracedLock>,
     /// How many atomic updates were of words that were not followed, as there were too many; or nothing if
@@ -14,7 +14,7 @@ pub(crate) struct Told {
     pub(crate) updates_not_followed: Option<u64>,
 }
 
-impl Told {
+impl LockTally {
     pub(crate) fn add(&mut self, lock: TracedLock) {
         self.by_address.insert(lock.address, lock);
     }

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// Who schedules, in either experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum SchedulerChoice {
     /// A policy, or a perfect choice of a fixed number of cores.
     Choice(Choice),
     /// The best division of tasks over caches.
@@ -21,7 +21,7 @@ pub(crate) enum Who {
 #[error("{0}, or optimum for the best division over caches")]
 pub(crate) struct UnknownWho(UnknownChoice);
 
-impl FromStr for Who {
+impl FromStr for SchedulerChoice {
     type Err = UnknownWho;
 
     fn from_str(text: &str) -> Result<Self, UnknownWho> {
@@ -33,10 +33,10 @@ impl FromStr for Who {
 }
 
 /// Who of these schedules where tasks fight for locks.
-pub(super) fn for_locks(all: &[Who]) -> Result<Vec<Choice>, Failure> {
-    let choice = |who: &Who| match who {
-        Who::Choice(choice) => Ok(*choice),
-        Who::Optimum => Err(Failure::new(
+pub(super) fn for_locks(all: &[SchedulerChoice]) -> Result<Vec<Choice>, Failure> {
+    let choice = |who: &SchedulerChoice| match who {
+        SchedulerChoice::Choice(choice) => Ok(*choice),
+        SchedulerChoice::Optimum => Err(Failure::new(
             "--scheduler optimum is for --experiment cache; for locks, choose best-static",
         )),
     };
@@ -44,13 +44,13 @@ pub(super) fn for_locks(all: &[Who]) -> Result<Vec<Choice>, Failure> {
 }
 
 /// Who of these schedules where tasks share caches.
-pub(super) fn for_caches(all: &[Who]) -> Result<Vec<Contender>, Failure> {
-    let contender = |who: &Who| match who {
-        Who::Choice(Choice::Policy(policy)) => Ok(Contender::Policy(*policy)),
-        Who::Choice(Choice::BestStatic) => Err(Failure::new(
+pub(super) fn for_caches(all: &[SchedulerChoice]) -> Result<Vec<Contender>, Failure> {
+    let contender = |who: &SchedulerChoice| match who {
+        SchedulerChoice::Choice(Choice::Policy(policy)) => Ok(Contender::Policy(*policy)),
+        SchedulerChoice::Choice(Choice::BestStatic) => Err(Failure::new(
             "--scheduler best-static is for --experiment locks; for caches, choose optimum",
         )),
-        Who::Optimum => Ok(Contender::Optimum),
+        SchedulerChoice::Optimum => Ok(Contender::Optimum),
     };
     all.iter().map(contender).collect()
 }

@@ -7,14 +7,14 @@ use crate::recorder::places::{Happened, Places};
 
 /// A thread, as the kernel numbers it, and its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Who {
+pub(crate) struct ThreadKey {
     pub(crate) process: i32,
     pub(crate) thread: i32,
 }
 
 /// What a record says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct PageRecord {
     /// By the monotonic clock.
     pub(crate) at: u64,
     pub(crate) cpu: u32,
@@ -24,9 +24,9 @@ pub(crate) struct Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fact {
     /// A thread started another.
-    Started { parent: Who, child: Who },
+    Started { parent: ThreadKey, child: ThreadKey },
     /// Something happened to a block.
-    Block { who: Who, happened: Happened, in_interrupt: bool },
+    Block { who: ThreadKey, happened: Happened, in_interrupt: bool },
 }
 
 /// What the records of a buffer say. What is of no use here, such as an allocation that failed, is
@@ -34,7 +34,7 @@ pub(crate) enum Fact {
 pub(crate) fn read(
     bytes: &[u8],
     places: &Places,
-    mut each: impl FnMut(Seen),
+    mut each: impl FnMut(PageRecord),
 ) -> Result<u64, Malformed> {
     let mut samples = 0;
     for record in records(bytes) {
@@ -47,25 +47,25 @@ pub(crate) fn read(
     Ok(samples)
 }
 
-fn one(record: Record<'_>, places: &Places) -> Option<Seen> {
+fn one(record: Record<'_>, places: &Places) -> Option<PageRecord> {
     let body = record.body;
     let cpu = |at| process(body, at).and_then(|cpu| u32::try_from(cpu).ok());
     match record.kind {
         // Process, thread, time, core, and the length of the raw data that follow.
         PERF_RECORD_SAMPLE => {
-            let who = Who { process: process(body, 0)?, thread: process(body, 4)? };
+            let who = ThreadKey { process: process(body, 0)?, thread: process(body, 4)? };
             let raw = body.get(28..28 + usize::try_from(process(body, 24)?).ok()?)?;
             let (happened, in_interrupt) = places.read(raw)?;
             let what = Fact::Block { who, happened, in_interrupt };
-            Some(Seen { at: word(body, 8)?, cpu: cpu(16)?, what })
+            Some(PageRecord { at: word(body, 8)?, cpu: cpu(16)?, what })
         }
         // Process, its parent, thread, its parent; at the end the same time and core as in samples.
         PERF_RECORD_FORK => {
             let at = |offset| process(body, offset);
-            let child = Who { process: at(0)?, thread: at(8)? };
-            let parent = Who { process: at(4)?, thread: at(12)? };
+            let child = ThreadKey { process: at(0)?, thread: at(8)? };
+            let parent = ThreadKey { process: at(4)?, thread: at(12)? };
             let end = body.len().checked_sub(16)?;
-            Some(Seen {
+            Some(PageRecord {
                 at: word(body, end)?,
                 cpu: cpu(end + 8)?,
                 what: Fact::Started { parent, child },
@@ -105,13 +105,16 @@ mod tests {
         let mut all = Vec::new();
         let samples = read(&[sample, fork].concat(), &places(), |seen| all.push(seen));
         assert_eq!(samples, Ok(1));
-        let who = Who { process: 5, thread: 6 };
+        let who = ThreadKey { process: 5, thread: 6 };
         let happened = Happened::Released { frame: Frame(9), order: 2 };
         let block = Fact::Block { who, happened, in_interrupt: false };
-        let started = Fact::Started { parent: who, child: Who { process: 7, thread: 8 } };
+        let started = Fact::Started { parent: who, child: ThreadKey { process: 7, thread: 8 } };
         assert_eq!(
             all,
-            [Seen { at: 70, cpu: 1, what: block }, Seen { at: 71, cpu: 1, what: started }]
+            [
+                PageRecord { at: 70, cpu: 1, what: block },
+                PageRecord { at: 71, cpu: 1, what: started }
+            ]
         );
     }
 

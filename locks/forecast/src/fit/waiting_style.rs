@@ -11,7 +11,7 @@ use kilocore_locks::{LockId, Waiting};
 
 /// How the waiters of a lock wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kin {
+pub(crate) enum WaitingStyle {
     /// Asleep, in no order.
     Mutex,
     /// In a queue, at first awake and in the end asleep.
@@ -23,12 +23,14 @@ pub(crate) enum Kin {
 }
 
 /// The kind of a lock.
-pub(crate) fn kin(lock: LockId) -> Kin {
+pub(crate) fn waiting_style(lock: LockId) -> WaitingStyle {
     match lock.info().waiting {
-        Waiting::SleepUnordered => Kin::Mutex,
-        Waiting::ParkInQueue => Kin::ParkingQueue,
-        Waiting::SpinUnordered | Waiting::SpinInTurn | Waiting::RestInTurn => Kin::Spinning,
-        Waiting::SpinInQueue => Kin::Queue,
+        Waiting::SleepUnordered => WaitingStyle::Mutex,
+        Waiting::ParkInQueue => WaitingStyle::ParkingQueue,
+        Waiting::SpinUnordered | Waiting::SpinInTurn | Waiting::RestInTurn => {
+            WaitingStyle::Spinning
+        }
+        Waiting::SpinInQueue => WaitingStyle::Queue,
     }
 }
 
@@ -40,9 +42,12 @@ pub(crate) fn relative(lock: LockId, measured: &[LockId]) -> Option<LockId> {
     if measured.contains(&lock) {
         return None;
     }
-    let sleeps = |kin| matches!(kin, Kin::Mutex | Kin::ParkingQueue);
-    let first = |near: &dyn Fn(Kin) -> bool| measured.iter().copied().find(|&m| near(kin(m)));
-    let own = kin(lock);
+    let sleeps =
+        |waiting_style| matches!(waiting_style, WaitingStyle::Mutex | WaitingStyle::ParkingQueue);
+    let first = |near: &dyn Fn(WaitingStyle) -> bool| {
+        measured.iter().copied().find(|&m| near(waiting_style(m)))
+    };
+    let own = waiting_style(lock);
     first(&|other| other == own).or_else(|| first(&|other| sleeps(own) && sleeps(other)))
 }
 

@@ -8,13 +8,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use kilocore_lock_profile::{Kind, Object, Outside, Process, Run};
-use kilocore_lock_watcher::{Kin, Options, Pid, WatchError};
+use kilocore_lock_watcher::{Options, Pid, ProcessScope, WatchError};
 
 use crate::conduct::SEED;
 
 /// What is told of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Counting {
     /// What this process and its descendants do from now on counts, and what they did before does
     /// not.
     Begin(u32),
@@ -24,11 +24,11 @@ pub(crate) enum Told {
 
 /// Watches while it counts. Returns what was seen last, or `None` if the program had ended before
 /// anybody could look.
-pub(crate) fn watch(told: &Receiver<Told>, library: &Path) -> Result<Option<Run>, WatchError> {
+pub(crate) fn watch(told: &Receiver<Counting>, library: &Path) -> Result<Option<Run>, WatchError> {
     let mut seen = None;
     let mut next = told.recv().ok();
     while let Some(what) = next.take() {
-        if let Told::Begin(pid) = what {
+        if let Counting::Begin(pid) = what {
             let mut wait = |time: Duration| match told.recv_timeout(time) {
                 Ok(what) => {
                     next = Some(what);
@@ -37,8 +37,12 @@ pub(crate) fn watch(told: &Receiver<Told>, library: &Path) -> Result<Option<Run>
                 Err(RecvTimeoutError::Disconnected) => true,
                 Err(RecvTimeoutError::Timeout) => false,
             };
-            let options =
-                Options { kin: Kin::Tree, attached: false, library: Some(library), seed: SEED };
+            let options = Options {
+                kin: ProcessScope::Tree,
+                attached: false,
+                library: Some(library),
+                seed: SEED,
+            };
             seen = match kilocore_lock_watcher::watch(Pid(pid), &options, &mut wait) {
                 Ok(run) => Some(run),
                 Err(WatchError::NoProcess(_)) => None,
