@@ -10,9 +10,9 @@ use crate::forecast::profile::{Target, forecast_and_show};
 use crate::record::locks::{self, RecordingOptions};
 use crate::record::subject::Subject;
 use crate::record::window::Window;
-use crate::reports::Reports;
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
+use kilocore_command_line::reports::Reports;
 
 /// The whole way from a program to advice.
 #[derive(Debug, Args)]

@@ -16,8 +16,8 @@ use self::references::Nodes;
 use crate::examples;
 use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use crate::page_pool::PagePool;
-use crate::reports::Reports;
 use kilocore_command_line::Failure;
+use kilocore_command_line::reports::Reports;
 
 /// Forecasts a program.
 #[derive(Debug, Args)]

@@ -19,7 +19,6 @@ mod lock_name;
 mod options;
 mod page_pool;
 mod record;
-mod reports;
 mod run;
 mod sampling;
 mod shell;

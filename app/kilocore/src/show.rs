@@ -15,8 +15,8 @@ use clap::Args;
 use crate::examples;
 use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use crate::list::machines;
-use crate::reports::Reports;
 use kilocore_command_line::Failure;
+use kilocore_command_line::reports::Reports;
 
 /// Summarizes a file.
 #[derive(Debug, Args)]

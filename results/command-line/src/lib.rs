@@ -2,7 +2,7 @@
 //!
 //! A program says once which it is ([`begin`]); messages and reports then bear its name. Its results
 //! go to standard output as tables for people or as one JSON document, and into files by their
-//! endings ([`output`]). Whatever goes wrong for a reason that the user can mend is a [`Failure`]:
+//! endings ([`reports`]). Whatever goes wrong for a reason that the user can mend is a [`Failure`]:
 //! exit status 2 and one message.
 
 mod chosen;
@@ -11,6 +11,7 @@ mod failure;
 mod lock_name;
 pub mod output;
 mod program;
+pub mod reports;
 pub mod screen;
 mod within;
 

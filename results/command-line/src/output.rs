@@ -1,66 +1,13 @@
-//! Where results go: a table for people, one JSON document for programs, a file by its ending.
+//! Writing: on standard output, on the terminal, and into files that appear whole or not at all.
 
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use kilocore_show::{Format, Generated, Report, Table};
+use kilocore_show::{Format, Generated};
 use serde::Serialize;
 
 use crate::{Failure, program, say, screen};
-
-/// How a result is wanted.
-#[derive(Debug, Args)]
-pub struct Options {
-    /// Print one JSON document and nothing else on standard output
-    #[arg(long)]
-    pub json: bool,
-    /// Also write a report; its ending chooses the format: .html, .svg, .csv or .json. May be given for
-    /// several files
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Vec<PathBuf>,
-}
-
-impl Options {
-    /// Refuses, before any work is done, files whose ending names no format or that have no place.
-    ///
-    /// # Errors
-    /// A message about the first of them.
-    pub fn check(&self) -> Result<(), Failure> {
-        files(&self.output).map(drop)
-    }
-
-    /// Writes a report into the files that are wanted.
-    ///
-    /// # Errors
-    /// A message about the first that could not be made or written.
-    pub fn report(&self, report: &impl Report) -> Result<(), Failure> {
-        write_all(&files(&self.output)?, report)
-    }
-
-    /// Gives results out: into the files, and on standard output the document, if JSON is wanted, or
-    /// tables.
-    ///
-    /// # Errors
-    /// A message about what could not be made or written.
-    pub fn deliver(
-        &self,
-        results: &impl Report,
-        document: impl Serialize,
-        tables: impl FnOnce() -> Vec<Table>,
-    ) -> Result<(), Failure> {
-        deliver(results, &files(&self.output)?, self.json.then_some(document), tables)
-    }
-}
-
-/// Files to write, each with the format that its ending chooses.
-///
-/// # Errors
-/// A message about the first whose ending names no format or that has no place.
-pub fn files(paths: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Failure> {
-    paths.iter().map(|path| Ok((path.as_path(), format_of(path)?))).collect()
-}
 
 /// Prints text for people on standard output, in characters that can be shown there.
 pub fn print(text: &str) {
@@ -156,31 +103,5 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         ))
     })?;
     say(&format!("written to {}", path.display()));
-    Ok(())
-}
-
-/// Writes a report into each of the files.
-fn write_all(files: &[(&Path, Format)], report: &impl Report) -> Result<(), Failure> {
-    files.iter().try_for_each(|(path, format)| write(path, &report.render(*format)?))
-}
-
-/// Gives results out: into files, and on standard output as the document if there is one, else as
-/// tables.
-///
-/// # Errors
-/// A message about what could not be made or written.
-pub fn deliver(
-    results: &impl Report,
-    files: &[(&Path, Format)],
-    document: Option<impl Serialize>,
-    tables: impl FnOnce() -> Vec<Table>,
-) -> Result<(), Failure> {
-    write_all(files, results)?;
-    if let Some(document) = document {
-        return json(&document);
-    }
-    let width = width();
-    let tables: Vec<String> = tables().iter().map(|table| table.plain(width)).collect();
-    print(&tables.join("\n"));
     Ok(())
 }

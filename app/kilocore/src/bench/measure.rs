@@ -10,7 +10,7 @@ use kilocore_kernel_bench::{Document, Helpers, Plan, run};
 use super::measure_arguments::MeasureArguments;
 use super::{HELPER, locate, overview, page};
 use crate::compare::bench as compare;
-use crate::reports;
+use kilocore_command_line::reports;
 
 pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;

@@ -9,7 +9,7 @@ use kilocore_kernel_bench::{Benchmark, Cpus, Kind, Pin, Plan, Scratch, benchmark
 
 use crate::examples;
 use crate::page_pool::PagePool;
-use crate::reports::Reports;
+use kilocore_command_line::reports::Reports;
 
 /// What is measured, and how.
 #[derive(Debug, Args)]

@@ -10,9 +10,9 @@ use kilocore_show::{Table, number};
 use serde::Serialize;
 
 use super::Arguments;
-use crate::reports;
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
+use kilocore_command_line::reports;
 
 /// How often each policy is measured if nothing is said.
 const ROUNDS: u32 = 5;

@@ -11,10 +11,10 @@ use kilocore_machine::Description;
 use kilocore_report::FitReport;
 
 use super::profile::{Target, USUAL_MOST_CORES};
-use crate::reports::Reports;
 use kilocore_command_line::CoreList;
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
+use kilocore_command_line::reports::Reports;
 
 /// What to forecast.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kilocore_command_line::reports::in_words;
 use kilocore_command_line::{Failure, output};
 use kilocore_page_trace::Trace;
 use kilocore_page_trace::simulated::{Job, Load, Results, RunLength, Setting, Subject, sweep};
@@ -44,5 +45,9 @@ pub(super) fn forecast(
         points: &points,
         generated: output::generated(),
     };
-    output::deliver(&results, &[], json.then(|| results.document()), || results.tables())
+    if json {
+        return output::json(&results.document());
+    }
+    output::print(&in_words(&results.tables()));
+    Ok(())
 }

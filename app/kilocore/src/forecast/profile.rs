@@ -15,11 +15,11 @@ use kilocore_sim::Sim;
 use super::usual_machine;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::record::locks;
-use crate::reports::{self, ReportFile, Reports};
 use kilocore_command_line::CoreList;
 use kilocore_command_line::Failure;
 use kilocore_command_line::lock_named;
 use kilocore_command_line::output;
+use kilocore_command_line::reports::{self, ReportFile, Reports};
 
 /// What to forecast.
 #[derive(Debug, Args)]

@@ -16,8 +16,8 @@ use self::document::{Document, csv_rows};
 pub(super) use self::machine::Nodes;
 use self::page::page;
 use self::results::Results;
-use crate::reports::{self, Reports};
 use kilocore_command_line::Failure;
+use kilocore_command_line::reports::{self, Reports};
 
 /// A stream that has ended.
 struct WholeTrace {

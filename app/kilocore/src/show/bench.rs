@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::bench::{overview, page};
 use crate::compare::bench::read;
-use crate::reports::{self, Reports};
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
+use kilocore_command_line::reports::{self, Reports};
 
 /// Prints a run, and writes reports of it.
 pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {

@@ -7,9 +7,9 @@ use kilocore_forecast::fit::{LeftOut, Measurement, Measurements};
 use kilocore_show::number;
 use serde::Serialize;
 
-use crate::reports::Reports;
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
+use kilocore_command_line::reports::Reports;
 
 /// The table as it is understood.
 #[derive(Debug, Serialize)]

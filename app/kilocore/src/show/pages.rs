@@ -11,8 +11,8 @@ use kilocore_show::shell::shell_word;
 use kilocore_show::{Table, number};
 use serde::Serialize;
 
-use crate::reports::{self, Reports};
 use kilocore_command_line::Failure;
+use kilocore_command_line::reports::{self, Reports};
 
 /// A trace in figures.
 #[derive(Serialize)]

@@ -6,8 +6,8 @@ use kilocore_references::{About, Contents, Ending, Reader};
 use kilocore_show::{Table, number};
 use serde::Serialize;
 
-use crate::reports::{self, Reports};
 use kilocore_command_line::Failure;
+use kilocore_command_line::reports::{self, Reports};
 
 /// A trace in figures.
 #[derive(Debug, Serialize)]

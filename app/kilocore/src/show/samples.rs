@@ -7,8 +7,8 @@ use kilocore_show::{Table, number};
 use serde::Serialize;
 
 use crate::compare::inputs;
-use crate::reports::{self, Reports};
 use kilocore_command_line::Failure;
+use kilocore_command_line::reports::{self, Reports};
 
 /// How many functions are shown. The document has all.
 const ROWS: usize = 20;

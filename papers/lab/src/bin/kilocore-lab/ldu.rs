@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use document::{Document, csv_rows};
+use kilocore_command_line::reports::{Reports, in_words};
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
 use kilocore_machine::Description;
@@ -42,11 +43,11 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    output: output::Options,
+    reports: Reports,
 }
 
 pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
+    let files = arguments.reports.files()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let schemes = chosen(&arguments.scheme, SchemeId::ALL);
     let cores = arguments.cores.clone().unwrap_or_else(|| whole_nodes(&machine)).0;
@@ -73,7 +74,9 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cores: &cores,
         points: &points,
     };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
+    arguments
+        .reports
+        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
     Ok(ExitCode::SUCCESS)
 }
 

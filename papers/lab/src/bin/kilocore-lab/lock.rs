@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, rw_lock_named};
 use kilocore_forecast::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
 use kilocore_locks::{LockId, RwLockId};
@@ -54,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    output: output::Options,
+    reports: Reports,
 }
 
 /// How durations vary.
@@ -174,7 +175,7 @@ fn check_length(arguments: &Arguments, cores: &CoreList) -> Result<(), Failure> 
 }
 
 pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
+    let files = arguments.reports.files()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let per_node = machine.topology.cores_per_node();
     let cores = arguments
@@ -230,11 +231,8 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         seed: arguments.seed,
         curves: &curves,
     };
-    arguments.output.report(&report)?;
-    if arguments.output.json {
-        output::json(&document)?;
-    } else {
-        output::print(&curves_table(&curves, output::width()));
-    }
+    arguments
+        .reports
+        .deliver(&files, &report, &document, || curves_table(&curves, output::width()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::Args;
 use document::{Document, csv_rows};
 use factors::Factors;
+use kilocore_command_line::reports::{Reports, in_words};
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::lru::{
     FolioOrder, Folios, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, jobs, sweep,
@@ -49,11 +50,11 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    output: output::Options,
+    reports: Reports,
 }
 
 pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
+    let files = arguments.reports.files()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let variants = chosen(&arguments.variant, &Variant::ALL);
     let threads = arguments.cores.clone().unwrap_or_else(|| powers_of_two(&machine)).0;
@@ -87,7 +88,9 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
         threads: &threads,
         points: &points,
     };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
+    arguments
+        .reports
+        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use clap::Args;
 use delays::Delays;
 use document::{Document, csv_rows};
+use kilocore_command_line::reports::{Reports, in_words};
 use kilocore_command_line::{Failure, chosen, output};
 use kilocore_lab::numa::{DELAYS, Load, Replay, jobs, sweep};
 use kilocore_lab::numa_programs::{Program, Size};
@@ -56,17 +57,17 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     machine: Machine,
     #[command(flatten)]
-    output: output::Options,
+    reports: Reports,
 }
 
 pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
+    let files = arguments.reports.files()?;
     let setting = arguments.machine.setting()?;
     let rules = chosen(&arguments.copying, &Rule::ALL);
     let delays = arguments.initial_delay.as_ref().map(|delays| &delays.0[..]);
     if let Some(path) = &arguments.trace {
         let replay = Replay::new(&setting, &rules, delays.unwrap_or(&FEW_DELAYS))?;
-        trace::simulate(path, replay, arguments.machine.name(), &arguments.output)?;
+        trace::simulate(path, replay, arguments.machine.name(), &arguments.reports, &files)?;
         return Ok(ExitCode::SUCCESS);
     }
     let delays = delays.unwrap_or(&DELAYS);
@@ -92,7 +93,9 @@ pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
         delays,
         points: &points,
     };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
+    arguments
+        .reports
+        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_command_line::reports::{ReportFile, Reports, in_words};
 use kilocore_command_line::{CoreList, Failure, chosen, output, within};
 use kilocore_machine::Description;
 use kilocore_page_trace::Trace;
@@ -39,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    output: output::Options,
+    reports: Reports,
 }
 
 /// What the program does with its memory, which no trace says.
@@ -54,18 +55,22 @@ struct Program {
 }
 
 pub(crate) fn pages(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
+    let files = arguments.reports.files()?;
     match &arguments.trace {
         Some(path) => {
             let trace = Trace::read(path)?;
             let name = path.display().to_string();
-            simulate(Subject::Trace { name: &name, trace: &trace }, arguments)
+            simulate(Subject::Trace { name: &name, trace: &trace }, arguments, &files)
         }
-        None => simulate(Subject::Pattern(arguments.workload), arguments),
+        None => simulate(Subject::Pattern(arguments.workload), arguments, &files),
     }
 }
 
-fn simulate(subject: Subject<'_>, arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn simulate(
+    subject: Subject<'_>,
+    arguments: &Arguments,
+    files: &[ReportFile<'_>],
+) -> Result<ExitCode, Failure> {
     let machine = kilocore_machine::find(&arguments.machine)?;
     let policies = chosen(&arguments.pool, &Policy::ALL);
     let cores = arguments.cores.clone();
@@ -95,7 +100,9 @@ fn simulate(subject: Subject<'_>, arguments: &Arguments) -> Result<ExitCode, Fai
         points: &points,
         generated: output::generated(),
     };
-    arguments.output.deliver(&results, results.document(), || results.tables())?;
+    arguments
+        .reports
+        .deliver(files, &results, results.document(), || in_words(&results.tables()))?;
     Ok(ExitCode::SUCCESS)
 }
 

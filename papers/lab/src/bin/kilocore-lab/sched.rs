@@ -7,7 +7,8 @@ mod scheduler_choice;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use kilocore_command_line::{CoreList, Failure, output};
+use kilocore_command_line::reports::Reports;
+use kilocore_command_line::{CoreList, Failure};
 use kilocore_lab::sched::locks::{KernelLock, Load, RunLength, load_named};
 use scheduler_choice::SchedulerChoice;
 
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    output: output::Options,
+    reports: Reports,
 }
 
 /// What tasks fight for.

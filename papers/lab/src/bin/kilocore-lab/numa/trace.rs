@@ -7,6 +7,7 @@ mod tables;
 use std::path::Path;
 
 use document::{Document, csv_rows};
+use kilocore_command_line::reports::{ReportFile, Reports, in_words};
 use kilocore_command_line::{Failure, output};
 use kilocore_lab::numa::Replay;
 use kilocore_references::Reader;
@@ -18,7 +19,8 @@ pub(super) fn simulate(
     trace: &Path,
     mut replay: Replay,
     machine: Option<&str>,
-    options: &output::Options,
+    reports: &Reports,
+    files: &[ReportFile<'_>],
 ) -> Result<(), Failure> {
     let mut reader = Reader::open(trace)?;
     for event in reader.by_ref() {
@@ -32,7 +34,7 @@ pub(super) fn simulate(
         threads: replay.threads(),
         outcomes: &outcomes,
     };
-    options.deliver(&results, Document::new(&results), || tables::all(&results))
+    reports.deliver(files, &results, Document::new(&results), || in_words(&tables::all(&results)))
 }
 
 impl Report for Results<'_> {

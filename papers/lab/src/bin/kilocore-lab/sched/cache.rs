@@ -7,6 +7,7 @@ mod tables;
 use std::process::ExitCode;
 
 use document::{Document, csv_rows};
+use kilocore_command_line::reports::in_words;
 use kilocore_command_line::{Failure, chosen, output};
 use kilocore_lab::sched::cache::{self, Contender, Mix, Setting, judge, mixes};
 use kilocore_platform::Nanos;
@@ -18,7 +19,7 @@ use super::Arguments;
 use super::scheduler_choice::for_caches;
 
 pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
+    let files = arguments.reports.files()?;
     let setting = setting(arguments)?;
     let contenders = chosen(&for_caches(&arguments.scheduler)?, &Contender::ALL);
     let mixes = chosen_mixes(&arguments.mix)?;
@@ -35,7 +36,9 @@ pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
         points: &points,
         metrics: metrics.as_ref(),
     };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
+    arguments
+        .reports
+        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,6 +7,7 @@ mod tables;
 use std::process::ExitCode;
 
 use document::{Document, csv_rows};
+use kilocore_command_line::reports::in_words;
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::sched::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
 use kilocore_show::{Host, LinesReport, Parameter, Report, ReportError, in_csv, in_json};
@@ -19,7 +20,7 @@ use super::scheduler_choice::for_locks;
 const MACHINE: &str = "opteron-8356-8s";
 
 pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.output.check()?;
+    let files = arguments.reports.files()?;
     if !arguments.mix.is_empty() {
         return Err(Failure::new("--mix is for --experiment cache; for locks, choose --workload"));
     }
@@ -45,7 +46,9 @@ pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let points = plan.run(&machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let results = Results { machine: &machine, plan: &plan, points: &points };
-    arguments.output.deliver(&results, Document::new(&results), || tables::all(&results))?;
+    arguments
+        .reports
+        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
     Ok(ExitCode::SUCCESS)
 }
 

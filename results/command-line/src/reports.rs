@@ -7,32 +7,38 @@ use clap::Args;
 use kilocore_show::{Format, Report, Table};
 use serde::Serialize;
 
-use kilocore_command_line::Failure;
-use kilocore_command_line::output;
+use crate::{Failure, output};
 
 /// How a result is wanted.
 #[derive(Debug, Args)]
-pub(crate) struct Reports {
+pub struct Reports {
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv or
     /// .json; may be given for several files
     #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Vec<PathBuf>,
+    pub output: Vec<PathBuf>,
 }
 
 /// A file that is wanted, and what its ending asks for.
-pub(crate) type ReportFile<'a> = (&'a Path, Format);
+pub type ReportFile<'a> = (&'a Path, Format);
 
 impl Reports {
-    /// The files that are wanted. Those that cannot be written are refused here, before any work is done.
-    pub(crate) fn files(&self) -> Result<Vec<ReportFile<'_>>, Failure> {
+    /// Returns the files that are wanted. Those that cannot be written are refused here, before any work
+    /// is done.
+    ///
+    /// # Errors
+    /// A message about the first whose ending names no format or that has no place.
+    pub fn files(&self) -> Result<Vec<ReportFile<'_>>, Failure> {
         self.output.iter().map(|path| Ok((path.as_path(), output::format_of(path)?))).collect()
     }
 
-    /// The same of a result that has no chart, so that none of the files can be an image.
-    pub(crate) fn files_without_charts(&self, what: &str) -> Result<Vec<ReportFile<'_>>, Failure> {
+    /// Returns the same of a result that has no chart, so that none of the files can be an image.
+    ///
+    /// # Errors
+    /// A message about the first that cannot be written.
+    pub fn files_without_charts(&self, what: &str) -> Result<Vec<ReportFile<'_>>, Failure> {
         let files = self.files()?;
         match files.iter().find(|(_, format)| *format == Format::Svg) {
             Some((path, _)) => Err(Failure::new(format!(
@@ -44,7 +50,10 @@ impl Reports {
     }
 
     /// Writes a report into each file, and prints the document if that is asked for, else the text.
-    pub(crate) fn deliver(
+    ///
+    /// # Errors
+    /// A message about what could not be made or written.
+    pub fn deliver(
         &self,
         files: &[ReportFile<'_>],
         report: &impl Report,
@@ -56,7 +65,10 @@ impl Reports {
     }
 
     /// Prints the document if that is asked for, else the text.
-    pub(crate) fn print(
+    ///
+    /// # Errors
+    /// A figure that cannot be encoded.
+    pub fn print(
         &self,
         document: impl Serialize,
         text: impl FnOnce() -> String,
@@ -70,15 +82,19 @@ impl Reports {
 }
 
 /// Writes a report into each file.
-pub(crate) fn write(files: &[ReportFile<'_>], report: &impl Report) -> Result<(), Failure> {
+///
+/// # Errors
+/// A message about the first that could not be made or written.
+pub fn write(files: &[ReportFile<'_>], report: &impl Report) -> Result<(), Failure> {
     for &(path, format) in files {
         output::write(path, &report.render(format)?)?;
     }
     Ok(())
 }
 
-/// Tables below each other, as wide as the screen.
-pub(crate) fn in_words(tables: &[Table]) -> String {
+/// Returns tables below each other, as wide as the screen.
+#[must_use]
+pub fn in_words(tables: &[Table]) -> String {
     let width = output::width();
     tables.iter().map(|table| table.plain(width)).collect::<Vec<_>>().join("\n")
 }
