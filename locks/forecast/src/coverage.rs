@@ -84,7 +84,7 @@ pub struct Sleep {
     /// The share of all the threads' time in which they slept by other accounts than the looks: the
     /// recorder's, and that of the windows.
     #[serde(skip)]
-    recorded: f64,
+    pub(crate) recorded: f64,
     /// Whether locks of any kind were looked for, and not pthread locks alone.
     #[serde(skip)]
     watched: bool,

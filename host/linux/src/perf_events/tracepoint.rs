@@ -105,7 +105,7 @@ impl Tracepoint {
     /// Parses the kernel's description of a place.
     ///
     /// ```
-    /// use crate::perf_events::Tracepoint;
+    /// use kilocore_linux::perf_events::Tracepoint;
     ///
     /// let text = "name: sched_waking\nID: 375\nformat:\n\
     ///     \tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";

@@ -48,7 +48,9 @@ impl View {
                 let all = sleep.threads / sleep.share;
                 (conduct.threads_on_conditions / all).min(sleep.share)
             }
-            _ => conduct.condition_share,
+            // Nobody was seen asleep, so the threads waited no longer than the recorder has them asleep.
+            Some(sleep) => conduct.condition_share.min(sleep.recorded.max(0.0)),
+            None => conduct.condition_share,
         }
     }
 

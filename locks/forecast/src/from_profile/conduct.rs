@@ -142,6 +142,8 @@ fn take_turns(run: &Run, process: &Process, waits_ns: f64) -> bool {
     unused > UNUSED * able
         && !lacks_cores(run)
         && on_conditions > ON_CONDITIONS * all
+        // Of time that no account explains nobody knows that it was waiting.
+        && on_conditions > ON_CONDITIONS * unused * wall
         && awake.is_none_or(|awake| awake < WANTED * able)
 }
 
