@@ -17,10 +17,10 @@ use crate::advice::verdict::{Thresholds, judge};
 ///
 /// ```
 /// use kilocore_placement::advice::{Adviser, Placement, Thresholds, Verdict};
-/// use kilocore_placement::{Options, Told};
+/// use kilocore_placement::{Options, PolicyParameters};
 /// use kilocore_references::{Burst, Event, Instructions, PageNumber, ThreadId, What};
 ///
-/// let mut adviser = Adviser::new(&Options::lee_and_cho(2), &Told::default())?;
+/// let mut adviser = Adviser::new(&Options::lee_and_cho(2), &PolicyParameters::default())?;
 /// let burst = |thread, reads, writes| Event {
 ///     at: Instructions(0),
 ///     thread: ThreadId(thread),
