@@ -126,7 +126,9 @@ fn compare(library: &str, list: &str, accepts: bool) -> Result<bool, String> {
         .map_err(|error| format!("{}: {error}: make it by `make public-api`", file.display()))?;
     let differences = difference::differences(&known, list);
     if !differences.is_empty() {
-        eprintln!("kilocore-{library} no longer offers what libs/{library}/public-api.txt says:");
+        eprintln!(
+            "kilocore-{library} offers something else than libs/{library}/public-api.txt says:"
+        );
         for line in &differences {
             eprintln!("    {line}");
         }
