@@ -1,9 +1,8 @@
 //! What can be chosen of a page pool that serves a recorded program.
 
 use clap::Args;
+use kilocore_command_line::{Failure, chosen, within};
 use kilocore_page_trace::simulated::Policy;
-
-use kilocore_command_line::Failure;
 
 /// The policies of the pool, and what the program does with its memory, which no trace says.
 #[derive(Debug, Clone, Args)]
@@ -13,10 +12,10 @@ pub(crate) struct PagePool {
     pub(crate) pool_policy: Vec<Policy>,
     /// Pages of other memory that the program goes through for each page that it allocates, 0 to 1000
     /// [default: 1]
-    #[arg(long, value_name = "PAGES", value_parser = other_pages)]
+    #[arg(long, value_name = "PAGES", value_parser = |text: &str| within(text, 1000.0))]
     pub(crate) other_pages: Option<f64>,
     /// The share of released pages that the program has used right before, 0 to 1 [default: 1]
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = |text: &str| within(text, 1.0))]
     pub(crate) used_before_release: Option<f64>,
 }
 
@@ -38,27 +37,6 @@ impl PagePool {
 
     /// The policies that were named, each once; all if none was.
     pub(crate) fn policies(&self) -> Vec<Policy> {
-        let mut chosen = Vec::new();
-        for &policy in
-            if self.pool_policy.is_empty() { &Policy::ALL[..] } else { &self.pool_policy }
-        {
-            if !chosen.contains(&policy) {
-                chosen.push(policy);
-            }
-        }
-        chosen
+        chosen(&self.pool_policy, &Policy::ALL)
     }
-}
-
-fn other_pages(text: &str) -> Result<f64, String> {
-    within(text, 1000.0)
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    within(text, 1.0)
-}
-
-fn within(text: &str, most: f64) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| (0.0..=most).contains(number));
-    number.ok_or_else(|| format!("it must be a number from 0 to {most}"))
 }

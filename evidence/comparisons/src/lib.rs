@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod hit_ratios;
+pub mod page;
 pub mod page_pools;
 pub mod replicated_data;
 pub mod rounds;

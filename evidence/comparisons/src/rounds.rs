@@ -79,17 +79,6 @@ pub fn table(names: &[&str], figures: &[Figures], ratio: &str) -> String {
     table
 }
 
-/// Returns a page with what stands between two of its lines replaced by tables.
-///
-/// # Errors
-/// If the page does not have the two lines.
-pub fn with_tables(page: &str, [begin, end]: [&str; 2], tables: &str) -> Result<String, String> {
-    let missing = |line: &str| format!("the page has no line `{line}`");
-    let (before, rest) = page.split_once(begin).ok_or_else(|| missing(begin))?;
-    let (_, after) = rest.split_once(end).ok_or_else(|| missing(end))?;
-    Ok(format!("{before}{begin}\n\n{tables}{end}{after}"))
-}
-
 /// Numbers that differ from each other in no pattern: Marsaglia's xorshift.
 #[derive(Debug, Clone, Copy)]
 pub struct Scattered(pub u64);

@@ -5,9 +5,10 @@
 //! ```
 
 use std::process::ExitCode;
-use std::{env, fs, thread};
+use std::{env, thread};
 
-use kilocore_comparisons::hit_ratios::page::{tables, with_tables};
+use kilocore_comparisons::hit_ratios::page::{BETWEEN, tables};
+use kilocore_comparisons::page::put_tables;
 
 /// So many uses a trace has, if nobody says otherwise.
 const USES: u32 = 10_000_000;
@@ -41,9 +42,7 @@ fn run() -> Result<(), String> {
         print!("{tables}");
         return Ok(());
     };
-    let at = |e| format!("{path}: {e}");
-    let old = fs::read_to_string(&path).map_err(|e| at(e.to_string()))?;
-    fs::write(&path, with_tables(&old, &tables).map_err(at)?).map_err(|e| at(e.to_string()))
+    put_tables(&path, &[(BETWEEN, &tables)])
 }
 
 fn main() -> ExitCode {

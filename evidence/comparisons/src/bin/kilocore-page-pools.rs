@@ -9,10 +9,10 @@
 //! Printed, or put into a page, are tables: medians over rounds in which everything is measured once, with
 //! quartiles, and medians of the ratios within a round.
 
+use std::env;
 use std::process::ExitCode;
-use std::{env, fs};
 
-use kilocore_comparisons::rounds::with_tables;
+use kilocore_comparisons::page::put_tables;
 
 use kilocore_comparisons::page_pools::tables::{BETWEEN, Effort, tables};
 
@@ -41,10 +41,7 @@ fn run() -> Result<(), String> {
         print!("{tables}");
         return Ok(());
     };
-    let at = |e| format!("{path}: {e}");
-    let old = fs::read_to_string(&path).map_err(|e| at(e.to_string()))?;
-    fs::write(&path, with_tables(&old, BETWEEN, &tables).map_err(at)?)
-        .map_err(|e| at(e.to_string()))
+    put_tables(&path, &[(BETWEEN, &tables)])
 }
 
 fn main() -> ExitCode {

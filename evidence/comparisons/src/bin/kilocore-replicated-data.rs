@@ -6,10 +6,10 @@
 //! Measured are medians over rounds in which everything is measured once, with quartiles, and medians of the
 //! ratios within a round. Simulated figures are the same on every host.
 
+use std::env;
 use std::process::ExitCode;
-use std::{env, fs};
 
-use kilocore_comparisons::rounds::with_tables;
+use kilocore_comparisons::page::put_tables;
 use kilocore_sim::SimHeap;
 
 use kilocore_comparisons::replicated_data::tables::{
@@ -46,11 +46,7 @@ fn run() -> Result<(), String> {
         print!("{simulated}{measured}");
         return Ok(());
     };
-    let at = |e| format!("{path}: {e}");
-    let old = fs::read_to_string(&path).map_err(|e| at(e.to_string()))?;
-    let new = with_tables(&old, SIMULATED, &simulated).map_err(at)?;
-    let new = with_tables(&new, MEASURED, &measured).map_err(at)?;
-    fs::write(&path, new).map_err(|e| at(e.to_string()))
+    put_tables(&path, &[(SIMULATED, &simulated), (MEASURED, &measured)])
 }
 
 fn main() -> ExitCode {

@@ -13,10 +13,9 @@ use crate::hit_ratios::trace::{Kind, Trace};
 /// The seed of all traces.
 pub const SEED: u64 = 0x5eed;
 
-/// The line above the tables.
-const BEGIN: &str = "<!-- Written by `make hit-ratios`; do not edit down to `end`. -->";
-/// The line below the tables.
-const END: &str = "<!-- end -->";
+/// The lines between which the tables stand in the page.
+pub const BETWEEN: [&str; 2] =
+    ["<!-- Written by `make hit-ratios`; do not edit down to `end`. -->", "<!-- end -->"];
 
 /// The numbers of stripes.
 pub const FACTORS: [u32; 6] = [1, 4, 16, 64, 128, 256];
@@ -112,12 +111,4 @@ fn table(text: &mut String, kind: Kind, capacity: u32, ratio: impl Fn(Contender)
         line(row);
     }
     line(String::new());
-}
-
-/// Returns a page with its tables replaced.
-///
-/// # Errors
-/// If the page does not have the two lines between which they stand.
-pub fn with_tables(page: &str, tables: &str) -> Result<String, String> {
-    crate::rounds::with_tables(page, [BEGIN, END], tables)
 }
