@@ -181,6 +181,9 @@ hit-ratios: packages-build
 	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-hit-ratios
 	target/release/kilocore-hit-ratios --page docs/evidence/lru-hit-ratios.md
 
+# Puts the tables of experiments, written as .md files into a folder, into a page.
+TABLES := target/release/kilocore-lab tables
+
 ## ldu: the published figures of deferred updates, simulated anew, into docs/evidence/ldu and the tables of
 ## docs/evidence/ldu.md; takes an hour
 ldu: packages-build
@@ -189,13 +192,13 @@ ldu: packages-build
 	set -e; for workload in aim7 exim lmbench-fork; do \
 	    target/release/kilocore-lab ldu --workload $$workload --cores 1,15-120:15 \
 	        --output docs/evidence/ldu/$$workload.csv --output docs/evidence/ldu/$$workload.svg \
-	        --output target/ldu/$$workload.json; \
+	        --output target/ldu/$$workload.md; \
 	    target/release/kilocore-lab ldu --workload $$workload --cores 120 \
 	        --updates 50..99 --scheme stock,ldu-global,ldu-exclusive,ldu-adaptive \
 	        --output docs/evidence/ldu/$$workload-updates.csv --output docs/evidence/ldu/$$workload-updates.svg \
-	        --output target/ldu/$$workload-updates.json; \
+	        --output target/ldu/$$workload-updates.md; \
 	done
-	tools/ldu-tables target/ldu docs/evidence/ldu.md
+	$(TABLES) docs/evidence/ldu.md target/ldu
 
 ## lru: parallel writes through a page cache, simulated anew, into docs/evidence/lru and the tables of
 ## docs/evidence/lru.md; takes a minute
@@ -215,23 +218,23 @@ lru: packages-build
 	        target/release/kilocore-lab lru --workload $$pattern --machine $$machine \
 	            --cores $$threads --factor $$factor $$variants \
 	            --output docs/evidence/lru/$$machine-$$pattern.csv --output docs/evidence/lru/$$machine-$$pattern.svg \
-	            --output target/lru/$$machine-$$pattern.json; \
+	            --output target/lru/$$machine-$$pattern.md; \
 	    done; \
 	    target/release/kilocore-lab lru --workload $$pattern --cores 64 \
-	        --factor 1,2,4,8,16,32,64,128,256 --output target/lru/knl-7210-factors-$$pattern.json; \
+	        --factor 1,2,4,8,16,32,64,128,256 --output target/lru/knl-7210-factors-$$pattern.md; \
 	done
 	set -e; for order in 0 1 2 3 4; do \
 	    target/release/kilocore-lab lru --folio-order $$order --cores 16,32,64,128,256 \
 	        --variant stock,finer --factor 8,256 --output docs/evidence/lru/knl-7210-folios-$$order.csv \
-	        --output target/lru/knl-7210-folios-$$order.json; \
+	        --output target/lru/knl-7210-folios-$$order.md; \
 	done
 	set -e; for order in 1 2 3; do \
 	    target/release/kilocore-lab lru --folio-order $$order --folios-wait \
 	        --cores 16,32,64,128,256 --variant stock,finer --factor 8,256 \
 	        --output docs/evidence/lru/knl-7210-folios-wait-$$order.csv \
-	        --output target/lru/knl-7210-folios-wait-$$order.json; \
+	        --output target/lru/knl-7210-waiting-folios-$$order.md; \
 	done
-	tools/lru-tables target/lru docs/evidence/lru.md
+	$(TABLES) docs/evidence/lru.md target/lru
 
 # Policies and delays of what is varied, and all programs.
 NUMA_POLICIES := never,fixed,adjustable,updates,linux,carrefour,balanced,optimum
@@ -244,37 +247,37 @@ SIMULATE_NUMA := target/release/kilocore-lab numa
 numa: packages-build
 	$(CARGO) build --release -p kilocore-lab
 	mkdir -p docs/evidence/numa target/numa
-	$(SIMULATE_NUMA) --output target/numa/published.json --output docs/evidence/numa/bus-1996.csv
+	$(SIMULATE_NUMA) --output target/numa/published.md --output docs/evidence/numa/bus-1996.csv
 	set -e; for program in mp3d barnes cholesky radix; do \
 	    $(SIMULATE_NUMA) --program $$program \
 	        --copying fixed,adjustable,adjustable-dropping,updates,balanced,optimum \
 	        --output docs/evidence/numa/bus-1996-$$program.svg; \
 	done
 	$(SIMULATE_NUMA) --costs-in-cycles --copying fixed,adjustable,adjustable-dropping \
-	    --output target/numa/cycles.json
+	    --output target/numa/cycles.md
 	set -e; for period in 100000 300000 10000000; do \
-	    $(SIMULATE_NUMA) $(NUMA_FEW) --period $$period --output target/numa/period-$$period.json; \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --period $$period --output target/numa/period-$$period.md; \
 	done
 	set -e; for copies in 2 8; do \
-	    $(SIMULATE_NUMA) $(NUMA_FEW) --most-copies $$copies --output target/numa/copies-$$copies.json; \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --most-copies $$copies --output target/numa/copies-$$copies.md; \
 	done
 	set -e; for nodes in 2 4 8 16; do \
-	    $(SIMULATE_NUMA) $(NUMA_FEW) --nodes $$nodes --output target/numa/nodes-$$nodes.json; \
+	    $(SIMULATE_NUMA) $(NUMA_FEW) --nodes $$nodes --output target/numa/nodes-$$nodes.md; \
 	done
-	$(SIMULATE_NUMA) $(NUMA_FEW) --cores 64 --output target/numa/nodes-64.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --seed 2 --output target/numa/seed-2.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --invalidate --output target/numa/choice-write-invalidate.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --round-robin --output target/numa/choice-round-robin.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --output target/numa/tlb-16-kept.json
-	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --lose-counts --output target/numa/tlb-16-lost.json
+	$(SIMULATE_NUMA) $(NUMA_FEW) --cores 64 --output target/numa/nodes-64.md
+	$(SIMULATE_NUMA) $(NUMA_FEW) --seed 2 --output target/numa/seed-2.md
+	$(SIMULATE_NUMA) $(NUMA_FEW) --invalidate --output target/numa/choice-write-invalidate.md
+	$(SIMULATE_NUMA) $(NUMA_FEW) --round-robin --output target/numa/choice-round-robin.md
+	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --output target/numa/tlb-16-kept.md
+	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --lose-counts --output target/numa/tlb-16-lost.md
 	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cores 32 --nodes 2 \
-	    --output target/numa/machine-xeon-8375c-2s.json
+	    --output target/numa/machine-xeon-8375c-2s.md
 	$(SIMULATE_NUMA) $(NUMA_FEW) --machine epyc-7742-2s --cores 32 --nodes 8 \
-	    --output target/numa/machine-epyc-7742-2s.json
+	    --output target/numa/machine-epyc-7742-2s.md
 	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cores 32 --nodes 2 --page 2097152 \
-	    --output target/numa/page-2-MiB.json
-	$(CARGO) run --release -p kilocore-lab --example choose-balanced > target/numa/constants.json
-	tools/numa-tables target/numa docs/evidence/numa.md
+	    --output target/numa/page-2-MiB.md
+	$(CARGO) run --release -p kilocore-lab --example choose-balanced > target/numa/constants.md
+	$(TABLES) docs/evidence/numa.md target/numa
 
 # Each as far from the four programs as from the others, and fixed delays to compare with.
 NUMA_RECORD := target/release/kilocore record references
@@ -296,9 +299,9 @@ numa-programs: packages-build packages-test
 	    target/numa/relax 512 60
 	set -e; for program in sort xz relax; do \
 	    $(NUMA_TRACE) --trace target/numa/$$program.refs \
-	        --output target/numa/program-$$program.json; \
+	        --output target/numa/program-$$program.md; \
 	done
-	tools/numa-tables target/numa docs/evidence/numa.md
+	$(TABLES) docs/evidence/numa.md target/numa
 
 ## pages: which free page an allocation gets, simulated anew, into docs/evidence/pages and the tables of
 ## docs/evidence/pages.md; takes ten minutes
@@ -307,20 +310,20 @@ pages: packages-build
 	mkdir -p docs/evidence/pages target/pages
 	set -e; for trace in browser browser-start build compiler java; do \
 	    target/release/kilocore-lab pages --trace data/page-traces/$$trace.pages \
-	        --output docs/evidence/pages/core-i7-6700-$$trace.csv --output target/pages/trace-$$trace.json; \
+	        --output docs/evidence/pages/core-i7-6700-$$trace.csv --output target/pages/trace-$$trace.md; \
 	done
 	set -e; for used in 1 0.5 0; do for other in 0 1 2 4 8; do \
 	    target/release/kilocore-lab pages --trace data/page-traces/browser.pages \
 	        --other-pages $$other --used-before-release $$used \
 	        --pool linux-4.18,linux-6.12,paper,tiered \
-	        --output target/pages/uses-$$used-$$other.json; \
+	        --output target/pages/uses-$$used-$$other.md; \
 	done; done
 	set -e; for pattern in pass own; do for machine in xeon-gold-6338-1s epyc-9554-2s; do \
 	    target/release/kilocore-lab pages --workload $$pattern --machine $$machine \
 	        --cores 1,2,4,8,16,32,64 --output docs/evidence/pages/$$machine-$$pattern.csv \
-	        --output docs/evidence/pages/$$machine-$$pattern.svg --output target/pages/$$machine-$$pattern.json; \
+	        --output docs/evidence/pages/$$machine-$$pattern.svg --output target/pages/$$machine-$$pattern.md; \
 	done; done
-	tools/pages-tables target/pages docs/evidence/pages.md
+	$(TABLES) docs/evidence/pages.md target/pages
 
 ## page-pools: the page pool beside Linux's lists, mimalloc, jemalloc and the kernel, on this machine,
 ## into the tables of docs/evidence/pages.md; takes minutes on a machine that does nothing else
@@ -366,19 +369,20 @@ sched-simulated: packages-build
 	    esac; \
 	    target/release/kilocore-lab sched --machine $$machine --cores $$most \
 	        --scheduler fair,malthusian,lock-aware \
-	        --output docs/evidence/sched/$$machine.csv --output target/sched/$$machine.json; \
+	        --output docs/evidence/sched/$$machine.csv --output target/sched/$$machine.md; \
 	    target/release/kilocore-lab sched --machine $$machine --cores $$most --kernel-lock spin \
-	        --scheduler best-static --output target/sched/$$machine-best.json; \
+	        --scheduler best-static --output target/sched/$$machine-best.md; \
 	    target/release/kilocore-lab sched --machine $$machine --cores $$curve --kernel-lock spin \
-	        --output docs/evidence/sched/$$machine-curve.csv --output target/sched/$$machine-curve.json; \
+	        --output docs/evidence/sched/$$machine-curve.csv --output target/sched/$$machine-curve.md; \
 	done
 	$(CARGO) run --release -p kilocore-lab --example vary-lock-aware \
-	    > target/sched/lock-aware.json
+	    > target/sched/lock-aware.md
 	$(CARGO) run --release -p kilocore-lab --example vary-sections \
-	    > target/sched/sections.json
+	    > target/sched/sections.md
 	target/release/kilocore-lab sched --experiment cache \
-	    --output docs/evidence/sched/caches.csv --output target/sched/caches.json
-	tools/sched-tables target/sched docs/evidence/sched-locks.md docs/evidence/sched-caches.md
+	    --output docs/evidence/sched/caches.csv --output target/sched/caches.md
+	$(TABLES) docs/evidence/sched-locks.md target/sched
+	$(TABLES) docs/evidence/sched-caches.md target/sched
 
 ## deb: a Debian package for this machine's kind, target/kilocore_VERSION_ARCH.deb
 deb: all

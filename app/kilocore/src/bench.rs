@@ -3,8 +3,6 @@
 mod locate;
 mod measure;
 mod measure_arguments;
-pub(crate) mod overview;
-pub(crate) mod page;
 mod replay;
 
 use std::ffi::OsString;

@@ -61,7 +61,7 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
             references::forecast(file, target.machine.as_deref(), nodes, reports)?;
         }
         FileKind::PageTrace => {
-            pages::forecast(file, target.machine.as_deref(), pool, reports.json)?;
+            pages::forecast(file, target.machine.as_deref(), pool, reports)?;
         }
         FileKind::SampledProfile | FileKind::BenchRun | FileKind::Machine => {
             return Err(Failure::new(format!(
@@ -82,8 +82,6 @@ impl Arguments {
         const MEASUREMENTS: &[FileKind] = &[FileKind::Measurements];
         const REFERENCES: &[FileKind] = &[FileKind::References];
         const PAGES: &[FileKind] = &[FileKind::PageTrace];
-        const REPORTS: &[FileKind] =
-            &[FileKind::LockProfile, FileKind::Measurements, FileKind::References];
         let Self { target, nodes, pool, .. } = self;
         vec![
             Applicability::new("--cores", target.cores.is_some(), CURVES),
@@ -98,7 +96,6 @@ impl Arguments {
             Applicability::new("--pool-policy", !pool.pool_policy.is_empty(), PAGES),
             Applicability::new("--other-pages", pool.other_pages.is_some(), PAGES),
             Applicability::new("--used-before-release", pool.used_before_release.is_some(), PAGES),
-            Applicability::new("--output", !self.reports.output.is_empty(), REPORTS),
         ]
     }
 }

@@ -4,8 +4,8 @@
 //! measured is measured in [`rounds`].
 #![warn(missing_docs)]
 
+pub mod command;
 pub mod hit_ratios;
-pub mod page;
 pub mod page_pools;
 pub mod replicated_data;
 pub mod rounds;

@@ -3,6 +3,8 @@
 use std::sync::Barrier;
 use std::time::Instant;
 
+use kilocore_show::Table;
+
 /// Figures of one subject, a round each.
 #[derive(Debug, Clone, Default)]
 pub struct Figures(pub Vec<f64>);
@@ -70,13 +72,19 @@ pub fn in_turn(
 /// the same round, which `ratio` names.
 #[must_use]
 pub fn table(names: &[&str], figures: &[Figures], ratio: &str) -> String {
-    let mut table = format!("| | median | quartiles | {ratio} |\n| --- | ---: | ---: | ---: |\n");
-    for (name, own) in names.iter().zip(figures) {
+    let row = |(name, own): (&&str, &Figures)| {
         let [low, median, high] = own.quartiles();
         let [_, ratio, _] = own.over(&figures[0]).quartiles();
-        table += &format!("| {name} | {median:.1} | {low:.1} to {high:.1} | {ratio:.2} |\n");
-    }
-    table
+        let cells =
+            vec![format!("{median:.1}"), format!("{low:.1} to {high:.1}"), format!("{ratio:.2}")];
+        ((*name).to_owned(), cells)
+    };
+    let table = Table {
+        headings: ["median", "quartiles", ratio].into(),
+        rows: names.iter().zip(figures).map(row).collect(),
+        ..Table::default()
+    };
+    table.markdown()
 }
 
 /// Numbers that differ from each other in no pattern: Marsaglia's xorshift.

@@ -26,7 +26,6 @@ pub mod baseline;
 pub mod before;
 pub mod data;
 pub mod dump;
-mod markdown;
 pub mod notes;
 pub mod page;
 pub mod plots;

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use Align::{Left, Right};
 use kilocore_figures::median;
 use kilocore_locks::LockId;
+use kilocore_show::markdown::{code, table};
 use kilocore_show::number;
+use kilocore_show::terminal::columns::Align;
 
 use crate::bars::{Asked, Bar, Standing};
 use crate::data::DataSet;
-use crate::markdown::{Align, code, table};
 use crate::run::{Answer, Compared};
 use crate::score::{self, Method};
 use crate::split::Setting;

@@ -14,6 +14,8 @@ use kilocore_forecast::{
 };
 use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
+use kilocore_show::markdown::table;
+use kilocore_show::terminal::columns::Align::{Left, Right};
 
 /// Threads of the measured program, each with a core.
 const THREADS: u32 = 2;
@@ -249,16 +251,19 @@ barrier made of a mutex and a condition variable. *found*: what the forecast mak
 ";
 
 fn page(rows: &[Row], machine: &Description, host: &str) -> String {
-    let mut text = String::from(INTRODUCTION);
-    text.push_str(
-        "| thinking | hold | serial | round ends | serial found | rounds found | median error |",
-    );
-    for cores in CORES {
-        write!(text, " {cores} |").unwrap();
-    }
-    text.push_str("\n| --- | --: | --: | --- | --: | --: | --: |");
-    text.push_str(&" --: |".repeat(CORES.len()));
-    for row in rows {
+    let columns = [
+        ("thinking", Left),
+        ("hold", Right),
+        ("serial", Right),
+        ("round ends", Left),
+        ("serial found", Right),
+        ("rounds found", Right),
+        ("median error", Right),
+    ];
+    let cores = CORES.map(|cores| cores.to_string());
+    let columns: Vec<_> =
+        columns.into_iter().chain(cores.iter().map(|cores| (&**cores, Right))).collect();
+    let row = |row: &Row| {
         let Case { think, hold_ns, serial_share, ends } = row.case;
         let think = match think {
             Think::Exponential => "exponential",
@@ -271,19 +276,23 @@ fn page(rows: &[Row], machine: &Description, host: &str) -> String {
         };
         // Of all computing, as the found one is.
         let all = THINK_NS * (1.0 + serial_share) + hold_ns;
-        write!(
-            text,
-            "\n| {think} | {hold_ns} ns | {:.1} % | {ends} | {:.1} % | {:.0} | {:.0} % |",
-            serial_share * THINK_NS / all * 100.0,
-            row.profiled.conduct.time.serial_share() * 100.0,
-            row.profiled.conduct.barrier_rounds,
-            median(row.errors()).expect("points are compared") * 100.0
-        )
-        .unwrap();
-        for (truth, forecast) in row.truth.iter().zip(&row.forecast) {
-            write!(text, " {:.0} / {:.0} |", truth / 1e3, forecast / 1e3).unwrap();
-        }
-    }
+        let conduct = &row.profiled.conduct;
+        let error = median(row.errors()).expect("points are compared");
+        let mut cells = vec![
+            think.to_owned(),
+            format!("{hold_ns} ns"),
+            format!("{:.1} %", serial_share * THINK_NS / all * 100.0),
+            ends.to_owned(),
+            format!("{:.1} %", conduct.time.serial_share() * 100.0),
+            format!("{:.0}", conduct.barrier_rounds),
+            format!("{:.0} %", error * 100.0),
+        ];
+        let rates = row.truth.iter().zip(&row.forecast);
+        cells.extend(rates.map(|(truth, said)| format!("{:.0} / {:.0}", truth / 1e3, said / 1e3)));
+        cells
+    };
+    let rows_in_words: Vec<_> = rows.iter().map(row).collect();
+    let mut text = format!("{INTRODUCTION}{}", table(&columns, &rows_in_words));
     let all = median(rows.iter().flat_map(Row::errors)).expect("points are compared");
     write!(
         text,

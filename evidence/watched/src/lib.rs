@@ -8,7 +8,6 @@
 
 mod beside;
 mod expected;
-mod page;
 pub mod planted;
 mod score;
 mod table;
@@ -19,7 +18,6 @@ pub use beside::{
     Recorded, Recorder, Round, Taken, UnreadableForecast, tables,
 };
 pub use expected::Expected;
-pub use page::{PageError, write_between};
 pub use score::{Count, Score};
 pub use table::table;
 pub use trial::{Attachment, Trial, TrialError, Work};

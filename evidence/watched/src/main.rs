@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use kilocore_watched::write_between;
+use kilocore_show::markdown::Marked;
 
 /// What watching from outside says of programs, beside what is known of them otherwise
 #[derive(Debug, Parser)]
@@ -64,7 +64,11 @@ impl Common {
         let text = &format!("Runs of each: {}.\n\n{text}", self.runs);
         println!("{text}");
         let Some(page) = &self.page else { return ExitCode::SUCCESS };
-        match write_between(page, mark, text) {
+        let written = Marked::open(page).and_then(|mut page| {
+            page.put(mark, text)?;
+            page.save()
+        });
+        match written {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("kilocore-watched: {error}");

@@ -2,28 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::Table;
-use comfy_table::presets::ASCII_MARKDOWN;
 use kilocore_figures::median;
+use kilocore_show::Table;
 
 use crate::score::{Count, Score};
 
 /// Returns a table of scores by name of program, in Markdown.
 pub fn table(scores: &BTreeMap<String, Score>) -> String {
-    let mut table = Table::new();
-    table.load_style(ASCII_MARKDOWN).set_header([
-        "program",
-        "comes first",
-        "named",
-        "acquisitions / truth",
-        "right",
-        "hold / truth",
-        "right",
-        "failed runs",
-    ]);
-    for (name, score) in scores {
-        table.add_row([
-            name.clone(),
+    let row = |(name, score): (&String, &Score)| {
+        let cells = vec![
             count(score.first),
             count(score.named),
             ratios(&score.acquisitions),
@@ -31,9 +18,25 @@ pub fn table(scores: &BTreeMap<String, Score>) -> String {
             ratios(&score.holds),
             count(score.holds_right),
             score.failed.to_string(),
-        ]);
-    }
-    table.to_string()
+        ];
+        (name.clone(), cells)
+    };
+    let table = Table {
+        front: "program",
+        headings: [
+            "comes first",
+            "named",
+            "acquisitions / truth",
+            "right",
+            "hold / truth",
+            "right",
+            "failed runs",
+        ]
+        .into(),
+        rows: scores.iter().map(row).collect(),
+        ..Table::default()
+    };
+    table.markdown()
 }
 
 pub(crate) fn count(count: Count) -> String {

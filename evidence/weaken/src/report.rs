@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+use kilocore_show::markdown::{code, table};
+use kilocore_show::terminal::columns::Align::{Left, Right};
+
 use crate::{Outcome, Trial};
 
 /// Whether an ordering is caught or argued for.
@@ -43,11 +46,15 @@ pub(crate) fn report(trials: &[Trial], relaxed: usize, longest: Duration) -> Str
         files.entry(&trial.site.file).or_default().push(trial);
     }
     for (file, trials) in files {
-        let _ = write!(text, "\n## `{file}`\n\n| line | in | operation | weakened | outcome |\n");
-        text.push_str("| ---: | --- | --- | --- | --- |\n");
-        for trial in trials {
-            row(&mut text, trial);
-        }
+        let columns = [
+            ("line", Right),
+            ("in", Left),
+            ("operation", Left),
+            ("weakened", Left),
+            ("outcome", Left),
+        ];
+        let rows: Vec<_> = trials.into_iter().map(row).collect();
+        let _ = writeln!(text, "\n## `{file}`\n\n{}", table(&columns, &rows));
     }
     text
 }
@@ -73,18 +80,17 @@ fn counts(text: &mut String, trials: &[Trial], relaxed: usize) {
         ("missed, and argued for", count(&|trial| !caught(trial) && is_answered(trial))),
         ("missed, and not argued for", count(&|trial| !is_answered(trial))),
     ];
-    let _ = write!(
+    let rows =
+        rows.map(|(what, (own, given))| vec![what.to_owned(), own.to_string(), given.to_string()]);
+    let table = table(&[("", Left), ("orderings", Right), ("waits", Right)], &rows);
+    let _ = writeln!(
         text,
-        "\n{} orderings: {relaxed} are relaxed and have nothing to weaken, {strong} are stronger.\n\n\
-         | | orderings | waits |\n| --- | ---: | ---: |\n",
+        "\n{} orderings: {relaxed} are relaxed and have nothing to weaken, {strong} are stronger.\n\n{table}",
         relaxed + strong
     );
-    for (what, (own, given)) in rows {
-        let _ = writeln!(text, "| {what} | {own} | {given} |");
-    }
 }
 
-fn row(text: &mut String, trial: &Trial) {
+fn row(trial: &Trial) -> Vec<String> {
     let site = &trial.site;
     let failure = if site.operand == 1 { ", failed" } else { "" };
     let outcome = match &trial.outcome {
@@ -100,11 +106,13 @@ fn row(text: &mut String, trial: &Trial) {
             format!("{answer} (missed by {checks} checks{undecided})")
         }
     };
-    let _ = writeln!(
-        text,
-        "| {} | `{}` | `{}`{failure} | {} → {} | {outcome} |",
-        site.line, site.function, site.operation, site.order, trial.to
-    );
+    vec![
+        site.line.to_string(),
+        code(&site.function),
+        code(&site.operation) + failure,
+        format!("{} → {}", site.order, trial.to),
+        outcome,
+    ]
 }
 
 /// A message in a form that fits into a table: its first sentence, at most 80 characters.

@@ -61,6 +61,7 @@ mod run;
 mod scaling;
 mod self_execution;
 mod statistics;
+mod study;
 mod summary;
 mod sys;
 mod task_loop;

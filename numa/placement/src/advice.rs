@@ -58,6 +58,7 @@ mod page_use;
 mod regions;
 mod rows;
 mod sites;
+mod study;
 mod sums;
 mod verdict;
 
@@ -66,5 +67,6 @@ pub use frame::Frame;
 pub use kind::{Bytes, Kind};
 pub use outcome::{Advice, MappingAdvice};
 pub use sites::Site;
+pub use study::Results;
 pub use sums::{Placement, PlacementCosts};
 pub use verdict::{Gain, Reason, Remedy, Thresholds, Verdict};

@@ -14,9 +14,11 @@
 mod dealt;
 mod measured;
 mod memory;
+mod results;
 mod sizes;
 
 pub use dealt::{Program, Replay, ReplayError};
-pub use measured::{Distribution, Measured};
+pub use measured::Measured;
 pub use memory::fenced_now;
+pub use results::Results;
 pub use sizes::{kernel_lists, sizes_here};

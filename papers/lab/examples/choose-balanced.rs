@@ -1,7 +1,7 @@
 //! Simulates the balanced policy with its constants changed: what they were chosen with.
 //!
-//! Prints a JSON document on standard output. Each point is one program with one set of constants, beside
-//! the program's best fixed delay. `make numa` makes the table of docs/evidence/numa.md of it.
+//! Prints a table in Markdown on standard output, which `make numa` puts into docs/evidence/numa.md: a row
+//! for each set of constants, and by how much NAMC is above that of each program's best fixed delay.
 //!
 //! ```text
 //! cargo run --release -p kilocore-lab --example choose-balanced
@@ -13,33 +13,30 @@ use kilocore_lab::numa::{DELAYS, Load, jobs, sweep};
 use kilocore_lab::numa_programs::{Program, Size};
 use kilocore_placement::Setting;
 use kilocore_placement::{BalancedOptions, PageSize, Rule, Weights};
-use serde::Serialize;
+use kilocore_show::{Table, markdown, number};
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
 static HEAP: kilocore_sim::SimHeap = kilocore_sim::SimHeap;
 
 /// The inputs: sizes, processors and nodes.
-const INPUTS: [(Size, &str, u32, u32); 7] = [
-    (Size::Published, "published", 32, 32),
-    (Size::Published, "published", 32, 16),
-    (Size::Published, "published", 32, 8),
-    (Size::Published, "published", 32, 4),
-    (Size::Small, "small", 32, 32),
-    (Size::Small, "small", 16, 16),
-    (Size::Small, "small", 8, 8),
+const INPUTS: [(Size, u32, u32); 7] = [
+    (Size::Published, 32, 32),
+    (Size::Published, 32, 16),
+    (Size::Published, 32, 8),
+    (Size::Published, 32, 4),
+    (Size::Small, 32, 32),
+    (Size::Small, 16, 16),
+    (Size::Small, 8, 8),
 ];
 
-#[derive(Serialize)]
+/// A program of some size under one set of constants.
 struct Point {
     constants: &'static str,
-    program: &'static str,
-    size: &'static str,
-    processors: u32,
+    size: Size,
     nodes: u32,
-    namc: f64,
-    /// NAMC under the fixed delay that is best for this program.
-    best_fixed: f64,
+    /// NAMC over that of the fixed delay that is best for this program.
+    over_best_fixed: f64,
 }
 
 /// The constants, the chosen ones first, and how each differs from them.
@@ -68,7 +65,7 @@ fn variants() -> Vec<(&'static str, BalancedOptions)> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut points = Vec::new();
-    for (size, size_name, processors, nodes) in INPUTS {
+    for (size, processors, nodes) in INPUTS {
         let loads = Program::ALL.map(|program| Load::Program(program, size));
         let page = PageSize::of(4096).expect("a power of two");
         let mut setting = Setting::published(processors, page);
@@ -82,16 +79,42 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let best_fixed = same.map(|fixed| fixed.outcome.namc).fold(f64::INFINITY, f64::min);
                 points.push(Point {
                     constants,
-                    program: point.program,
-                    size: size_name,
-                    processors,
+                    size,
                     nodes,
-                    namc: point.outcome.namc,
-                    best_fixed,
+                    over_best_fixed: point.outcome.namc / best_fixed,
                 });
             }
         }
     }
-    println!("{}", serde_json::to_string_pretty(&points)?);
+    print!("{}", markdown::marked("constants", &table(&points).markdown()));
     Ok(())
+}
+
+/// Of published size on 32 nodes each program; of fewer nodes and of small sizes the worst and the mean.
+fn table(points: &[Point]) -> Table {
+    let row = |(constants, _): (&'static str, BalancedOptions)| {
+        let own = || points.iter().filter(move |point| point.constants == constants);
+        let of = |group: &dyn Fn(&Point) -> bool| -> Vec<f64> {
+            own().filter(|point| group(point)).map(|point| point.over_best_fixed).collect()
+        };
+        let worst_and_mean = |group: Vec<f64>| {
+            let worst = group.iter().copied().fold(f64::NAN, f64::max);
+            let mean = group.iter().sum::<f64>() / group.len() as f64;
+            format!("{}, {}", number::change(worst), number::change(mean))
+        };
+        let published = of(&|point| point.size == Size::Published && point.nodes == 32);
+        let groups = [
+            of(&|point| point.size == Size::Published && point.nodes < 32),
+            of(&|point| point.size == Size::Small),
+        ];
+        let cells = published.into_iter().map(number::change).chain(groups.map(worst_and_mean));
+        (constants.to_owned(), cells.collect())
+    };
+    let programs = Program::ALL.map(|program| program.name());
+    Table {
+        front: "constants",
+        headings: programs.into_iter().chain(["fewer nodes", "small sizes"]).collect(),
+        rows: variants().into_iter().map(row).collect(),
+        ..Table::default()
+    }
 }

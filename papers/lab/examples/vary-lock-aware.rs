@@ -1,8 +1,8 @@
 //! Simulates the lock-aware policy with its constants changed, none of which is published.
 //!
-//! Prints a JSON document on standard output. Each point is one load with one set of constants on all cores,
-//! beside the load's best fixed number of cores. `make sched-simulated` makes a table of docs/evidence/sched-locks.md of
-//! it.
+//! Prints a table in Markdown on standard output, which `make sched-simulated` puts into
+//! docs/evidence/sched-locks.md: a row for each set of constants, of the load that does worst beside its best
+//! fixed number of cores.
 //!
 //! ```text
 //! cargo run --release -p kilocore-lab --example vary-lock-aware
@@ -14,8 +14,8 @@ use kilocore_lab::sched::locks::{
     Choice, Job, KernelLock, LOADS, Plan, Point, RunLength, simulate,
 };
 use kilocore_sched_policy::{LockAwareOptions, PolicyName, Progress, Share};
+use kilocore_show::{Table, markdown, number};
 use kilocore_sim::in_parallel;
-use serde::Serialize;
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -28,20 +28,18 @@ const CORES: u32 = 32;
 /// By how many per cent what the policy sees may be wrong.
 const NOISES: [u32; 2] = [0, 20];
 
-#[derive(Serialize)]
+/// A load under one set of constants.
 struct Varied {
     constants: &'static str,
     noise: u32,
-    load: &'static str,
-    cores: u32,
-    /// Operations a second after the search, and from the beginning.
+    /// Operations a second over those with the best fixed number of cores: after the search, and from
+    /// the beginning.
     throughput: f64,
     throughput_with_search: f64,
-    k: Option<u32>,
-    found_after: Option<u32>,
-    /// With the best fixed number of cores.
-    best_throughput: f64,
-    best_k: u32,
+    /// By how many cores it is off.
+    off_by: u32,
+    /// After how many windows cores were found, if there was anything to find.
+    found_after: Option<Option<u32>>,
 }
 
 /// The constants, the chosen ones first, and how each differs from them.
@@ -101,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for ((constants, job), point) in jobs.iter().zip(points) {
         varied.push(beside(constants, job, &point?, &best)?);
     }
-    println!("{}", serde_json::to_string_pretty(&varied)?);
+    print!("{}", markdown::marked("constants", &table(&varied).markdown()));
     Ok(())
 }
 
@@ -112,16 +110,53 @@ fn beside(
     best: &[Point],
 ) -> Result<Varied, Box<dyn Error>> {
     let best = best.iter().find(|best| best.load == point.load).ok_or("every load has a best k")?;
+    let best_k = best.k.ok_or("it is confined to k cores")?;
     Ok(Varied {
         constants,
         noise: job.noise,
-        load: point.load,
-        cores: point.cores,
-        throughput: point.throughput,
-        throughput_with_search: point.throughput_with_search,
-        k: point.k,
-        found_after: point.found_after,
-        best_throughput: best.throughput,
-        best_k: best.k.ok_or("it is confined to k cores")?,
+        throughput: point.throughput / best.throughput,
+        throughput_with_search: point.throughput_with_search / best.throughput,
+        off_by: point.k.unwrap_or(point.cores).abs_diff(best_k),
+        found_after: (best_k < point.cores).then_some(point.found_after),
     })
+}
+
+/// A row for each set of constants, by the load that does worst.
+fn table(varied: &[Varied]) -> Table {
+    let row = |(constants, _): (&'static str, LockAwareOptions)| {
+        let cells = NOISES.into_iter().flat_map(|noise| {
+            let own = || {
+                let is_own = |v: &&Varied| v.constants == constants && v.noise == noise;
+                varied.iter().filter(is_own)
+            };
+            let least =
+                |of: fn(&Varied) -> f64| number::change(own().map(of).fold(f64::NAN, f64::min));
+            let searches: Option<Vec<u32>> =
+                own().filter_map(|varied| varied.found_after).collect();
+            let longest = searches.and_then(|windows| windows.into_iter().max());
+            [
+                least(|varied| varied.throughput),
+                least(|varied| varied.throughput_with_search),
+                own().map(|varied| varied.off_by).max().unwrap_or(0).to_string(),
+                longest.map_or_else(|| "never".to_owned(), |windows| windows.to_string()),
+            ]
+        });
+        (constants.to_owned(), cells.collect())
+    };
+    Table {
+        front: "constants",
+        headings: [
+            "of the best fixed k",
+            "with the search",
+            "k off by",
+            "windows",
+            "noisy: of the best fixed k",
+            "noisy: with the search",
+            "noisy: k off by",
+            "noisy: windows",
+        ]
+        .into(),
+        rows: variants().into_iter().map(row).collect(),
+        ..Table::default()
+    }
 }

@@ -1,9 +1,9 @@
 //! Simulates the loads with everything in them shorter or longer: how far what confinement gains depends on
 //! times that nobody has published.
 //!
-//! Prints a JSON document on standard output. Each point is one load at one length on all cores, with its
-//! locks under fair scheduling and the spin lock under `lock-aware`. `make sched-simulated` makes a table of
-//! docs/evidence/sched-locks.md of it.
+//! Prints a table in Markdown on standard output, which `make sched-simulated` puts into
+//! docs/evidence/sched-locks.md: on all cores, what the spin lock under `lock-aware` has above the best lock
+//! under fair scheduling.
 //!
 //! ```text
 //! cargo run --release -p kilocore-lab --example vary-sections
@@ -16,8 +16,8 @@ use kilocore_lab::sched::locks::{
 };
 use kilocore_platform::Nanos;
 use kilocore_sched_policy::{LockAwareOptions, PolicyName};
+use kilocore_show::{Table, markdown, number};
 use kilocore_sim::in_parallel;
-use serde::Serialize;
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -38,13 +38,11 @@ const CONTENDERS: [(KernelLock, PolicyName); 4] = [
     (KernelLock::Spin, PolicyName::LockAware),
 ];
 
-#[derive(Serialize)]
+/// A load at one length under one lock and policy.
 struct Varied {
     load: &'static str,
-    /// Beside the load's own.
-    length: f64,
-    lock: &'static str,
-    policy: String,
+    quarters: u64,
+    policy: PolicyName,
     throughput: f64,
     k: Option<u32>,
 }
@@ -80,14 +78,39 @@ fn main() -> Result<(), Box<dyn Error>> {
         let point = point?;
         Ok(Varied {
             load: job.load.name,
-            length: *quarters as f64 / 4.0,
-            lock: job.lock.name(),
-            policy: job.policy.to_string(),
+            quarters: *quarters,
+            policy: job.policy,
             throughput: point.throughput,
             k: point.k,
         })
     });
     let varied: Vec<Varied> = varied.collect::<Result<_, LocksError>>()?;
-    println!("{}", serde_json::to_string_pretty(&varied)?);
+    print!("{}", markdown::marked("lengths", &table(&varied).markdown()));
     Ok(())
+}
+
+/// A row for each load, a column for each length.
+fn table(varied: &[Varied]) -> Table {
+    let cell = |load: &Load, quarters: u64| {
+        let of = |policy| {
+            let own = move |v: &&Varied| {
+                v.load == load.name && v.quarters == quarters && v.policy == policy
+            };
+            varied.iter().filter(own)
+        };
+        let fair = of(PolicyName::Fair).map(|fair| fair.throughput).fold(f64::NAN, f64::max);
+        let Some(aware) = of(PolicyName::LockAware).next() else { return number::NONE.to_owned() };
+        let k = aware.k.map_or_else(|| "free".to_owned(), |k| k.to_string());
+        format!("{} ({k})", number::change(aware.throughput / fair))
+    };
+    let row = |load: &Load| {
+        let cells = LENGTHS.iter().map(|&quarters| cell(load, quarters));
+        (load.name.to_owned(), cells.collect())
+    };
+    Table {
+        front: "load",
+        headings: ["0.25 times", "0.5 times", "1 times", "2 times", "4 times"].into(),
+        rows: LOADS.iter().filter(|load| load.collapses).map(row).collect(),
+        ..Table::default()
+    }
 }

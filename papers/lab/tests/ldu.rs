@@ -224,7 +224,7 @@ fn files_of_other_kinds_are_refused_before_the_work() {
     for name in ["ldu.docx", "ldu"] {
         let path = path(name);
         let words = ["--workload", "exim", "--output", path.to_str().unwrap()];
-        refused(&words, &[name, ".html, .svg, .csv or .json"]);
+        refused(&words, &[name, ".html, .svg, .csv, .json or .md"]);
         assert!(!path.exists());
     }
     refused(&["--workload", "exim", "--output", "/nonexistent/ldu.csv"], &["folder that exists"]);

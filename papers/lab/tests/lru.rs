@@ -217,7 +217,7 @@ fn bad_input_is_refused_with_the_mend() {
 fn files_of_other_kinds_are_refused_before_the_work() {
     for name in ["lru.docx", "lru"] {
         let path = path(name);
-        refused(&["--output", path.to_str().unwrap()], &[name, ".html, .svg, .csv or .json"]);
+        refused(&["--output", path.to_str().unwrap()], &[name, ".html, .svg, .csv, .json or .md"]);
         assert!(!path.exists());
     }
     refused(&["--output", "/nonexistent/lru.csv"], &["folder that exists"]);

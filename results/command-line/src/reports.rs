@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kilocore_show::{Format, Report, Table};
+use kilocore_show::{Format, Report, Study, Table};
 use serde::Serialize;
 
 use crate::{Failure, output};
@@ -15,8 +15,8 @@ pub struct Reports {
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     pub json: bool,
-    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv or
-    /// .json; may be given for several files
+    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg,
+    /// .csv, .json or .md; may be given for several files
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
 }
@@ -42,7 +42,7 @@ impl Reports {
         let files = self.files()?;
         match files.iter().find(|(_, format)| *format == Format::Svg) {
             Some((path, _)) => Err(Failure::new(format!(
-                "{}: {what} has no chart; choose a file that ends in .html, .csv or .json",
+                "{}: {what} has no chart; choose a file that ends in .html, .csv, .json or .md",
                 path.display()
             ))),
             None => Ok(files),
@@ -62,6 +62,18 @@ impl Reports {
     ) -> Result<(), Failure> {
         write(files, report)?;
         self.print(document, text)
+    }
+
+    /// Writes a study into each file, and prints its document if that is asked for, else its tables.
+    ///
+    /// # Errors
+    /// A message about what could not be made or written.
+    pub fn deliver_study(
+        &self,
+        files: &[ReportFile<'_>],
+        study: &impl Study,
+    ) -> Result<(), Failure> {
+        self.deliver(files, study, study.document(), || in_words(&study.terminal_tables()))
     }
 
     /// Prints the document if that is asked for, else the text.

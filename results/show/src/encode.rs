@@ -13,6 +13,11 @@ pub fn in_csv(rows: impl IntoIterator<Item: Serialize>) -> Result<String, Report
     for row in rows {
         writer.serialize(row)?;
     }
+    text_of(writer)
+}
+
+/// What a writer has written.
+pub(crate) fn text_of(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     // Every field came from a string or a number.
     Ok(String::from_utf8_lossy(&bytes).into_owned())

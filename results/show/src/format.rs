@@ -18,11 +18,14 @@ pub enum Format {
     Csv,
     /// Everything.
     Json,
+    /// The tables.
+    Markdown,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 4] = [Format::Html, Format::Svg, Format::Csv, Format::Json];
+    pub const ALL: [Format; 5] =
+        [Format::Html, Format::Svg, Format::Csv, Format::Json, Format::Markdown];
 
     /// The ending of its files, without the dot.
     #[must_use]
@@ -32,6 +35,7 @@ impl Format {
             Format::Svg => "svg",
             Format::Csv => "csv",
             Format::Json => "json",
+            Format::Markdown => "md",
         }
     }
 
@@ -44,7 +48,7 @@ impl Format {
     ///
     /// assert_eq!(Format::of(Path::new("out/forecast.html"))?, Format::Html);
     /// let refused = Format::of(Path::new("forecast.pdf")).unwrap_err();
-    /// assert!(refused.to_string().contains(".html, .svg, .csv or .json"));
+    /// assert!(refused.to_string().contains(".html, .svg, .csv, .json or .md"));
     /// # Ok::<(), kilocore_show::ReportError>(())
     /// ```
     ///
@@ -105,6 +109,14 @@ pub trait Report {
     /// [`ReportError::Json`] if a figure cannot be encoded.
     fn json(&self) -> Result<String, ReportError>;
 
+    /// The tables in Markdown.
+    ///
+    /// # Errors
+    /// [`ReportError::Missing`] if there is nothing to say.
+    fn markdown(&self) -> Result<String, ReportError> {
+        Err(ReportError::Missing("TODO"))
+    }
+
     /// The report in a format.
     ///
     /// # Errors
@@ -115,6 +127,7 @@ pub trait Report {
             Format::Svg => self.svg(),
             Format::Csv => self.csv(),
             Format::Json => self.json(),
+            Format::Markdown => self.markdown(),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! How a result is shown: charts, tables and pages, in files and on the terminal.
 //!
 //! # What it makes
-//! - [`Report`]: a result as an HTML page, an SVG chart, CSV rows and a JSON document. A page needs no
-//!   network and, for all that matters, no JavaScript: charts are inline SVG with a title on every
-//!   point, the choice of curves and axes is plain form controls and style rules; a script adds
+//! - [`Study`]: whatever was simulated or measured at several points. It says what its points, charts
+//!   and tables are ([`Points`], [`Lines`], [`Table`]), and is a report by that.
+//! - [`Report`]: a result as an HTML page, an SVG chart, CSV rows, a JSON document and Markdown. A page
+//!   needs no network and, for all that matters, no JavaScript: charts are inline SVG with a title on
+//!   every point, the choice of curves and axes is plain form controls and style rules; a script adds
 //!   sorting, copying and quicker hover values.
 //! - [`write()`]: any of these into a file, by its ending, whole or not at all.
-//! - [`Lines`] and [`LinesReport`]: the chart, and the page, of an experiment.
+//! - [`markdown`]: tables in Markdown, and documents of which the tables are written anew.
 //! - [`CurveSet`](curve_set::CurveSet) and [`Chart`](chart::Chart): throughput of several locks
 //!   against cores, with bands, and the parts that pages of them share ([`page_parts`]).
 //! - [`Table`] and [`terminal`]: tables as plain text.
@@ -32,15 +34,17 @@ mod encode;
 mod error;
 mod format;
 mod lines;
-mod lines_page;
 mod machine;
+pub mod markdown;
 pub mod number;
 pub mod page_parts;
 mod parameter;
+mod points;
 mod provenance;
 mod quantity;
 pub mod scale;
 pub mod shell;
+mod study;
 mod table;
 pub mod terminal;
 pub mod text;
@@ -50,10 +54,11 @@ pub use encode::{in_csv, in_json};
 pub use error::ReportError;
 pub use format::{Format, Generated, Report, write, write_whole};
 pub use lines::{Across, Line, Lines};
-pub use lines_page::{Host, LinesReport};
 pub use machine::{FigureGroup, FigureRow, Machine};
 pub use parameter::Parameter;
+pub use points::{Cell, Column, Points, PointsBuilder, Unit};
 pub use provenance::{Mark, Provenance};
 pub use quantity::{Band, Quantity};
-pub use table::Table;
+pub use study::{About, Host, Study};
+pub use table::{Headings, Table};
 pub use text::printable_document;

@@ -128,6 +128,18 @@ fn three_digits(value: f64) -> String {
     }
 }
 
+/// How much more or less than 1 a ratio is: `+34.6 %`, `−2.0 %`; a dash for none.
+#[must_use]
+pub fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    // Without a sign that nothing is behind.
+    match (percent * 10.0).round() {
+        _ if !ratio.is_finite() => NONE.to_owned(),
+        0.0 => "0.0 %".to_owned(),
+        _ => format!("{percent:+.1} %").replace('-', "−"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,13 @@
 //! Where figures come from, said beside them.
 
 use askama::Template;
+use serde::Serialize;
 
 use crate::text::printable;
 
 /// What kind of figure it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Provenance {
     /// Taken on a real machine.
     Measured,

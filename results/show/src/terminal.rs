@@ -24,7 +24,7 @@ pub const NARROWEST: u16 = 40;
 #[must_use]
 pub fn figures_table(
     front: &str,
-    headings: &[&str],
+    headings: &[impl AsRef<str>],
     rows: &[(String, Vec<String>)],
     style: impl Into<Style>,
 ) -> String {
@@ -32,7 +32,7 @@ pub fn figures_table(
     let width = usize::from(style.width.max(NARROWEST));
     let fronts = || Column::new(front, Align::Left, rows, |row| row.0.clone());
     let mut blocks = vec![vec![fronts()]];
-    for (index, heading) in headings.iter().enumerate() {
+    for (index, heading) in headings.iter().map(AsRef::as_ref).enumerate() {
         let column = Column::new(heading, Align::Right, rows, |row| {
             row.1.get(index).cloned().unwrap_or_default()
         });

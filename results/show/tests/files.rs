@@ -61,7 +61,7 @@ fn other_endings_are_refused_with_those_that_are_not() {
         assert!(matches!(error, ReportError::Ending { .. }));
         let message = error.to_string();
         assert!(message.starts_with(&path.display().to_string()), "{message}");
-        assert!(message.ends_with("end it in .html, .svg, .csv or .json"), "{message}");
+        assert!(message.ends_with("end it in .html, .svg, .csv, .json or .md"), "{message}");
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }

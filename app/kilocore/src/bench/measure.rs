@@ -8,9 +8,10 @@ use kilocore_kernel_bench::document::Outcome;
 use kilocore_kernel_bench::{Document, Helpers, Plan, run};
 
 use super::measure_arguments::MeasureArguments;
-use super::{HELPER, locate, overview, page};
+use super::{HELPER, locate};
 use crate::compare::bench as compare;
 use kilocore_command_line::reports;
+use kilocore_show::Study;
 
 pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;
@@ -31,7 +32,7 @@ pub(crate) fn measure(arguments: &MeasureArguments) -> Result<ExitCode, Failure>
     let document = carry_out(&plan)?;
     show(arguments, &document, baseline.as_ref())?;
     // After it was shown: whatever cannot be written, what was measured is not lost.
-    let written = files.iter().map(|&file| reports::write(&[file], &page::Results(&document)));
+    let written = files.iter().map(|&file| reports::write(&[file], &document));
     let mut failures = written.collect::<Vec<_>>().into_iter().filter_map(Result::err);
     if let Some(last) = failures.next_back() {
         for failure in failures {
@@ -68,10 +69,10 @@ fn show(
         (true, Some(against)) => {
             return output::json(&serde_json::json!({ "run": document, "against": against }));
         }
-        (false, None) => output::print(&overview::in_words(document, output::width())),
-        (false, Some(against)) => {
-            output::print(&overview::in_words(document, output::width()));
-            output::print(&format!("\n{}", compare::in_words(&against)));
+        (false, against) => {
+            let mut tables = document.terminal_tables();
+            tables.extend(against.map(|against| against.table()));
+            output::print(&reports::in_words(&tables));
         }
     }
     Ok(())

@@ -5,8 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use kilocore_command_line::{Failure, output};
-use kilocore_kernel_bench::{Comparison, Comparisons, Document, compare};
-use kilocore_show::{Table, number};
+use kilocore_kernel_bench::{Document, compare};
 
 /// What two runs of the same on a quiet host differ by.
 pub(crate) const LEAST_CHANGE: f64 = 3.0;
@@ -36,7 +35,7 @@ pub(super) fn compare_files(
     if json {
         output::json(&found)?;
     } else {
-        output::print(&in_words(&found));
+        output::print(&found.table().plain(output::width()));
     }
     Ok(())
 }
@@ -66,55 +65,4 @@ fn text(path: &Path) -> std::io::Result<String> {
         return Err(too_large());
     }
     Ok(text)
-}
-
-/// A row for each comparison, and what else differs.
-pub(crate) fn in_words(found: &Comparisons) -> String {
-    let row = |comparison: &Comparison| {
-        let interval = comparison.ratio_interval;
-        let figures = vec![
-            comparison.cores.to_string(),
-            number::per_second(comparison.first_per_s),
-            number::per_second(comparison.second_per_s),
-            number::multiple(comparison.ratio),
-            format!("{:.2} to {:.2}", interval.low, interval.high),
-            chance(comparison.chance),
-            verdict(comparison),
-        ];
-        (comparison.name.clone(), figures)
-    };
-    let explained = format!(
-        "chance: of such a difference by accident, allowing for the numbers of cores of a \
-         benchmark;\nchanges below {} do not count",
-        number::percent(found.least_change)
-    );
-    let differs = |(what, first, second): &(String, String, String)| {
-        format!("{what} differs: {first} in the first, {second} in the second")
-    };
-    let only = |which: &'static str, names: &[String]| -> Option<String> {
-        (!names.is_empty()).then(|| format!("only in the {which}: {}", names.join(", ")))
-    };
-    Table {
-        title: "The second run against the first (measured)".to_owned(),
-        front: "benchmark",
-        headings: vec!["cores", "first", "second", "ratio", "interval", "chance", "verdict"],
-        rows: found.comparisons.iter().map(row).collect(),
-        below: [explained]
-            .into_iter()
-            .chain(found.circumstances.iter().map(differs))
-            .chain(only("first", &found.only_in_first))
-            .chain(only("second", &found.only_in_second))
-            .collect(),
-    }
-    .plain(output::width())
-}
-
-/// The verdict, and whether to doubt it.
-fn verdict(comparison: &Comparison) -> String {
-    let doubt = if comparison.unsteady { ", unsteady" } else { "" };
-    format!("{}{doubt}", comparison.verdict.name())
-}
-
-fn chance(chance: f64) -> String {
-    if chance < 0.001 { "< 0.001".to_owned() } else { format!("{chance:.3}") }
 }

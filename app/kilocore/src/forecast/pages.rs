@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use kilocore_command_line::reports::in_words;
+use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{Failure, output};
 use kilocore_page_trace::Trace;
-use kilocore_page_trace::simulated::{Job, Load, Results, RunLength, Setting, Subject, sweep};
+use kilocore_page_trace::simulated::{Plan, RunLength, Setting, Subject};
 
 use super::usual_machine;
 use crate::page_pool::PagePool;
@@ -15,8 +15,9 @@ pub(super) fn forecast(
     trace: &Path,
     machine: Option<&str>,
     pool: &PagePool,
-    json: bool,
+    reports: &Reports,
 ) -> Result<(), Failure> {
+    let files = reports.files_without_charts("the forecast of a trace of pages")?;
     let name = trace.display().to_string();
     let trace = Trace::read(trace)?;
     let machine = usual_machine::or_usual(machine)?;
@@ -27,27 +28,16 @@ pub(super) fn forecast(
         ..usual
     };
     let policies = pool.policies();
-    let cores = machine.hardware_threads();
-    let length = RunLength::default();
-    let load = Load::Trace(&trace);
-    let job = |&policy| Job { setting: &setting, policy, load, cores, length };
-    let jobs: Vec<_> = policies.iter().map(job).collect();
-    let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
-    progress.finish_and_clear();
-    let results = Results {
+    let plan = Plan {
         setting: &setting,
         machine: &machine,
         subject: Subject::Trace { name: &name, trace: &trace },
-        seed: length.seed,
+        seed: RunLength::default().seed,
         policies: &policies,
-        cores: &[cores],
-        points: &points,
-        generated: output::generated(),
+        cores: &[machine.hardware_threads()],
     };
-    if json {
-        return output::json(&results.document());
-    }
-    output::print(&in_words(&results.tables()));
-    Ok(())
+    let progress = output::progress(plan.points() as u64, "simulating");
+    let results = plan.run(output::generated(), &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    reports.deliver_study(&files, &results)
 }

@@ -123,7 +123,7 @@ fn unseen(header: &Header) -> Table {
         below.push(format!("The program's first {delay} were left out."));
     }
     below.push(format!("Not covered: {}.", about.not_covered.join("; ")));
-    Table { title: String::new(), front: "", headings: vec![], rows: vec![], below }
+    Table { below, ..Table::default() }
 }
 
 /// A command of a reasonable length.
@@ -185,9 +185,10 @@ fn figures(header: &Header, summary: &Summary) -> Table {
     Table {
         title: format!("In {}", number::nanoseconds(summary.last_at.0 as f64)),
         front: "",
-        headings: vec!["count", "rate or share"],
+        headings: ["count", "rate or share"].into(),
         rows,
         below: vec![],
+        ..Table::default()
     }
 }
 
@@ -213,9 +214,10 @@ fn lifetimes(summary: &Summary) -> Table {
     Table {
         title: "How long released pages had been held".to_owned(),
         front: "at least",
-        headings: vec!["pages", "share"],
+        headings: ["pages", "share"].into(),
         rows: summary.lifetimes.iter().map(row).collect(),
         below,
+        ..Table::default()
     }
 }
 
@@ -231,8 +233,9 @@ fn held(summary: &Summary) -> Table {
     Table {
         title: "Pages held over time".to_owned(),
         front: "at",
-        headings: vec!["pages"],
+        headings: ["pages"].into(),
         rows,
         below: vec![],
+        ..Table::default()
     }
 }

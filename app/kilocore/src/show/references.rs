@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use kilocore_references::{About, Contents, Ending, Reader};
-use kilocore_show::{Table, number};
+use kilocore_show::{Provenance, Table, number};
 use serde::Serialize;
 
 use kilocore_command_line::Failure;
@@ -12,7 +12,7 @@ use kilocore_command_line::reports::{self, Reports};
 /// A trace in figures.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     trace: &'a About,
     contents: &'a Contents,
 }
@@ -25,7 +25,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     }
     let about = reader.about();
     let contents = reader.contents().copied().unwrap_or_default();
-    let document = Document { provenance: "measured", trace: about, contents: &contents };
+    let document = Document { provenance: Provenance::Measured, trace: about, contents: &contents };
     reports.print(document, || reports::in_words(&[table(about, &contents)]))
 }
 
@@ -42,7 +42,7 @@ fn table(about: &About, contents: &Contents) -> Table {
     Table {
         title: format!("{} (measured {})", about.command.join(" "), about.recorded_at),
         front: "",
-        headings: vec![""],
+        headings: [""].into(),
         rows: vec![
             row("threads", number::count(contents.threads.into())),
             row("threads not recorded", number::count(contents.threads_unrecorded)),
@@ -55,5 +55,6 @@ fn table(about: &About, contents: &Contents) -> Table {
             row("ended", ending),
         ],
         below: vec![format!("Not in it: {}.", about.not_covered.join("; "))],
+        ..Table::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use kilocore_sampled_profile::{FunctionTally, SampledProfile, Unit};
-use kilocore_show::{Table, number};
+use kilocore_show::{Provenance, Table, number};
 use serde::Serialize;
 
 use crate::compare::inputs;
@@ -17,7 +17,7 @@ const ROWS: usize = 20;
 #[derive(Debug, Serialize)]
 struct Document {
     schema: &'static str,
-    provenance: &'static str,
+    provenance: Provenance,
     format: String,
     command: Option<String>,
     kernel: Option<String>,
@@ -64,7 +64,7 @@ fn document(profile: &SampledProfile) -> Document {
     };
     Document {
         schema: "kilocore-samples-summary/1",
-        provenance: "measured",
+        provenance: Provenance::Measured,
         format: profile.format.to_string(),
         command: facts.command.clone(),
         kernel: facts.kernel.clone(),
@@ -104,7 +104,7 @@ fn source(file: &Path, profile: &SampledProfile) -> Table {
         below.push("It has no samples of the kernel.".to_owned());
     }
     below.extend(profile.remarks.iter().map(|remark| format!("Note: {remark}.")));
-    Table { title: String::new(), front: "", headings: Vec::new(), rows: Vec::new(), below }
+    Table { below, ..Table::default() }
 }
 
 /// A weight with its unit.
@@ -133,11 +133,12 @@ fn functions(profile: &SampledProfile) -> Table {
     Table {
         title: "Functions by their own samples".to_owned(),
         front: "function",
-        headings: vec!["own", "share", "with callees", "in"],
+        headings: ["own", "share", "with callees", "in"].into(),
         rows: tallies.iter().take(ROWS).map(row).collect(),
         below: (more > 0)
             .then(|| format!("and {more} more; --json has them"))
             .into_iter()
             .collect(),
+        ..Table::default()
     }
 }

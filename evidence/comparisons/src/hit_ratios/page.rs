@@ -1,21 +1,17 @@
 //! The tables of `docs/evidence/lru-hit-ratios.md`. The words around them are written by hand.
 
-use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use kilocore_lru::Policy;
+use kilocore_show::Table;
 
 use crate::hit_ratios::contender::Contender;
 use crate::hit_ratios::trace::{Kind, Trace};
 
 /// The seed of all traces.
 pub const SEED: u64 = 0x5eed;
-
-/// The lines between which the tables stand in the page.
-pub const BETWEEN: [&str; 2] =
-    ["<!-- Written by `make hit-ratios`; do not edit down to `end`. -->", "<!-- end -->"];
 
 /// The numbers of stripes.
 pub const FACTORS: [u32; 6] = [1, 4, 16, 64, 128, 256];
@@ -91,24 +87,25 @@ fn all(runs: &[(Kind, u32, Contender)], uses: u32, threads: usize) -> Vec<f64> {
 }
 
 fn table(text: &mut String, kind: Kind, capacity: u32, ratio: impl Fn(Contender) -> f64) {
-    let mut line = |line: String| {
-        text.push_str(&line);
-        text.push('\n');
-    };
-    line(format!("### {}, {capacity} pages\n", kind.name()));
-    let single = SINGLE.map(|(name, contender)| format!("{name} {:.2}", ratio(contender)));
-    line(format!("{} %.\n", single.join(" %, ")));
-    let names = POLICIES.map(|(name, _)| name);
-    line(format!("| factor | {} |", names.join(" | ")));
-    line("| ---: | ---: | ---: | ---: | ---: |".to_owned());
     let exact = ratio(Contender::Exact);
-    for factor in FACTORS {
-        let mut row = format!("| {factor} |");
-        for (_, policy) in POLICIES {
+    let row = |factor: u32| {
+        let cell = |(_, policy)| {
             let ratio = ratio(Contender::Striped(factor, policy));
-            write!(row, " {ratio:.2} ({:+.2}) |", ratio - exact).expect("a string grows");
-        }
-        line(row);
-    }
-    line(String::new());
+            format!("{ratio:.2} ({:+.2})", ratio - exact)
+        };
+        (factor.to_string(), POLICIES.map(cell).to_vec())
+    };
+    let table = Table {
+        front: "factor",
+        headings: POLICIES.map(|(name, _)| name).into(),
+        rows: FACTORS.map(row).to_vec(),
+        ..Table::default()
+    };
+    let single = SINGLE.map(|(name, contender)| format!("{name} {:.2}", ratio(contender)));
+    *text += &format!(
+        "### {}, {capacity} pages\n\n{} %.\n\n{}\n",
+        kind.name(),
+        single.join(" %, "),
+        table.markdown()
+    );
 }

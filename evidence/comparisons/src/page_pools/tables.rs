@@ -2,19 +2,17 @@
 
 use std::fmt::Write;
 
+use crate::command;
 use crate::rounds::{Figures, in_turn, table};
 use kilocore_hardware::{CpuId, CpuSet};
 use kilocore_page_trace::replay::kernel_lists;
 use kilocore_pages::TieredOptions;
 use kilocore_platform::Cycles;
+use kilocore_show::Table;
 
 use crate::page_pools::cost::{DEPTHS, pair};
 use crate::page_pools::latency::{Measured, Setting, hand_over};
 use crate::page_pools::subjects::{Kernel, Library, Pages, linux_4_18, linux_6_12, llfree, tiered};
-
-/// The lines between which the tables stand in the page.
-pub const BETWEEN: [&str; 2] =
-    ["<!-- measured by `make page-pools` -->", "<!-- end of what `make page-pools` measured -->"];
 
 /// How long to measure.
 #[derive(Debug, Clone, Copy)]
@@ -24,11 +22,13 @@ pub struct Effort {
     pages: usize,
 }
 
-impl Effort {
-    /// What the page is made with.
-    pub const FULL: Effort = Effort { rounds: 15, operations: 2_000_000, pages: 60_000 };
-    /// Enough to see that it works.
-    pub const QUICK: Effort = Effort { rounds: 3, operations: 200_000, pages: 20_000 };
+impl From<command::Effort> for Effort {
+    fn from(effort: command::Effort) -> Self {
+        match effort {
+            command::Effort::Full => Self { rounds: 15, operations: 2_000_000, pages: 60_000 },
+            command::Effort::Quick => Self { rounds: 3, operations: 200_000, pages: 20_000 },
+        }
+    }
 }
 
 /// Measures everything.
@@ -142,24 +142,20 @@ fn latencies(text: &mut String, effort: Effort) -> Result<(), String> {
 }
 
 fn distribution(names: &[&str], all: &mut [Measured], whole: &[Figures]) -> String {
-    let mut text = String::from(
-        "| | 10 % | 50 % | 90 % | 99 % | ns a page |\n| --- | ---: | ---: | ---: | ---: | ---: |\n",
-    );
-    for ((name, measured), whole) in names.iter().zip(all).zip(whole) {
+    let row = |((name, measured), whole): ((&&str, &mut Measured), &Figures)| {
         measured.cycles.sort_unstable();
         let at = |percent: usize| {
             let Cycles(cycles) = measured.cycles[(measured.cycles.len() - 1) * percent / 100];
-            cycles
+            cycles.to_string()
         };
         let [_, whole, _] = whole.quartiles();
-        let _ = writeln!(
-            text,
-            "| {name} | {} | {} | {} | {} | {whole:.0} |",
-            at(10),
-            at(50),
-            at(90),
-            at(99)
-        );
-    }
-    text
+        let cells = [10, 50, 90, 99].map(at).into_iter().chain([format!("{whole:.0}")]);
+        ((*name).to_owned(), cells.collect())
+    };
+    let table = Table {
+        headings: ["10 %", "50 %", "90 %", "99 %", "ns a page"].into(),
+        rows: names.iter().zip(all).zip(whole).map(row).collect(),
+        ..Table::default()
+    };
+    table.markdown()
 }

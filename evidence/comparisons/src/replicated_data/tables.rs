@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::command;
 use crate::replicated_data::measured::{
     Shared, Visitor, read, read_beside_updates, update, update_beside_reads, visit_all,
 };
@@ -9,14 +10,7 @@ use crate::replicated_data::simulated::{Outcome, Subject, Work, simulate};
 use crate::rounds::{Figures, table};
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
-
-/// The lines between which the simulated tables stand in the page.
-pub const SIMULATED: [&str; 2] =
-    ["<!-- simulated by `make replicated` -->", "<!-- end of what `make replicated` simulated -->"];
-
-/// The lines between which the measured tables stand in the page.
-pub const MEASURED: [&str; 2] =
-    ["<!-- measured by `make replicated` -->", "<!-- end of what `make replicated` measured -->"];
+use kilocore_show::Table;
 
 /// For how long.
 #[derive(Debug, Clone, Copy)]
@@ -27,11 +21,17 @@ pub struct Effort {
     simulated: Cycles,
 }
 
-impl Effort {
-    /// What the page is made with.
-    pub const FULL: Effort = Effort { rounds: 15, reads: 1_000_000, simulated: Cycles(2_000_000) };
-    /// Enough to see that it works.
-    pub const QUICK: Effort = Effort { rounds: 3, reads: 100_000, simulated: Cycles(300_000) };
+impl From<command::Effort> for Effort {
+    fn from(effort: command::Effort) -> Self {
+        match effort {
+            command::Effort::Full => {
+                Self { rounds: 15, reads: 1_000_000, simulated: Cycles(2_000_000) }
+            }
+            command::Effort::Quick => {
+                Self { rounds: 3, reads: 100_000, simulated: Cycles(300_000) }
+            }
+        }
+    }
 }
 
 /// Machines, and how many of their cores read.
@@ -91,20 +91,20 @@ fn cycles(
     outcomes: &[Vec<Outcome>],
     figure: impl Fn(&Outcome) -> Option<f64>,
 ) {
-    let _ = write!(text, "**Simulated, cycles: {title}.**\n\n| cores |");
-    cores.iter().for_each(|cores| _ = write!(text, " {cores} |"));
-    let _ = writeln!(text, "\n| --- |{}", " ---: |".repeat(cores.len()));
-    for (subject, outcomes) in Subject::ALL.iter().zip(outcomes) {
-        let _ = write!(text, "| {} |", subject.name());
-        for outcome in outcomes {
-            match figure(outcome) {
-                Some(cycles) => _ = write!(text, " {cycles:.0} |"),
-                None => text.push_str(" – |"),
-            }
-        }
-        text.push('\n');
-    }
-    text.push('\n');
+    let cell = |outcome: &Outcome| match figure(outcome) {
+        Some(cycles) => format!("{cycles:.0}"),
+        None => "–".to_owned(),
+    };
+    let row = |(subject, outcomes): (&Subject, &Vec<Outcome>)| {
+        (subject.name().to_owned(), outcomes.iter().map(cell).collect())
+    };
+    let table = Table {
+        front: "cores",
+        headings: cores.iter().map(u32::to_string).collect(),
+        rows: Subject::ALL.iter().zip(outcomes).map(row).collect(),
+        ..Table::default()
+    };
+    let _ = writeln!(text, "**Simulated, cycles: {title}.**\n\n{}", table.markdown());
 }
 
 /// A table to measure: what it says, and how many numbers are shared.

@@ -2,9 +2,8 @@
 
 use kilocore_comparisons::hit_ratios::contender::Contender;
 use kilocore_comparisons::hit_ratios::exact::ExactLru;
-use kilocore_comparisons::hit_ratios::page::{BETWEEN, SEED};
+use kilocore_comparisons::hit_ratios::page::SEED;
 use kilocore_comparisons::hit_ratios::trace::{Kind, PageNumber, Trace};
-use kilocore_comparisons::page::with_tables;
 use kilocore_lru::Policy;
 
 /// The fewest pages for which the lists promise anything.
@@ -93,15 +92,4 @@ fn exact_lru_is_exact() {
         }
         order.push(page);
     }
-}
-
-#[test]
-fn tables_take_the_place_of_older_ones() {
-    let page = "before\n<!-- Written by `make hit-ratios`; do not edit down to `end`. -->\n\nold\n\
-                <!-- end -->\nafter\n";
-    let new = with_tables(page, BETWEEN, "new\n").unwrap();
-    assert!(new.contains("before") && new.contains("new") && new.contains("after"));
-    assert!(!new.contains("old"));
-    assert_eq!(with_tables(&new, BETWEEN, "new\n").unwrap(), new);
-    assert!(with_tables("nothing", BETWEEN, "new").is_err());
 }

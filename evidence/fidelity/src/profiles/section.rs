@@ -5,10 +5,10 @@ use std::fmt::Write;
 use kilocore_figures::{Shape, median};
 use kilocore_forecast::{Gain, GainError};
 use kilocore_locks::LockId;
+use kilocore_show::markdown::table;
+use kilocore_show::terminal::columns::Align::{self, Left, Right};
 
 use super::{Comparison, LockComparison, ReadWrite};
-use crate::markdown::Align::{self, Left, Right};
-use crate::markdown::table;
 
 /// Regret that does not hurt.
 const LITTLE: f64 = 0.1;

@@ -1,7 +1,6 @@
 //! The comparison as tables and sentences.
 
-use comfy_table::Table;
-use comfy_table::presets::ASCII_MARKDOWN;
+use kilocore_show::Table;
 
 use crate::beside::compare::{Compared, Comparison, Place};
 use crate::table::{count, ratios};
@@ -13,38 +12,42 @@ const WIDE: f64 = 2.0;
 /// Two tables, of locks and of forecasts, and what they miss, in Markdown.
 #[must_use]
 pub fn tables(comparisons: &[(&str, Comparison)]) -> String {
-    let mut locks = titled([
+    let mut locks = titled(
         "program, and where it takes the lock",
-        "of the threads' time",
-        "locks known",
-        "acquisitions",
-        "watched / preload",
-        "preload / preload",
-        "interval holds it",
-        "hold",
-        "watched / preload",
-        "preload / preload",
-        "interval holds it",
-        "think",
-        "watched / preload",
-        "preload / preload",
-    ]);
-    let mut forecasts = titled([
+        [
+            "of the threads' time",
+            "locks known",
+            "acquisitions",
+            "watched / preload",
+            "preload / preload",
+            "interval holds it",
+            "hold",
+            "watched / preload",
+            "preload / preload",
+            "interval holds it",
+            "think",
+            "watched / preload",
+            "preload / preload",
+        ],
+    );
+    let mut forecasts = titled(
         "program",
-        "bands overlap",
-        "those of two preload runs",
-        "watched curve in preload's band",
-        "that of another preload run",
-        "same advice",
-        "that of two preload runs",
-        "advice from preload",
-        "advice from watching",
-        "failed runs",
-    ]);
+        [
+            "bands overlap",
+            "those of two preload runs",
+            "watched curve in preload's band",
+            "that of another preload run",
+            "same advice",
+            "that of two preload runs",
+            "advice from preload",
+            "advice from watching",
+            "failed runs",
+        ],
+    );
     let mut misses = Vec::new();
     for (name, comparison) in comparisons {
         for place in &comparison.places {
-            locks.add_row(row(name, place));
+            locks.rows.push(row(name, place));
             misses.extend(miss(name, place, median(comparison.hit_ns.iter().copied())));
         }
         if comparison.places.is_empty() {
@@ -56,8 +59,7 @@ pub fn tables(comparisons: &[(&str, Comparison)]) -> String {
                 advice.iter().map(|(what, times)| format!("{what} ({times})")).collect();
             each.join("; ")
         };
-        forecasts.add_row([
-            (*name).to_owned(),
+        let cells = vec![
             count(forecast.overlap),
             count(forecast.noise),
             count(forecast.inside),
@@ -67,21 +69,19 @@ pub fn tables(comparisons: &[(&str, Comparison)]) -> String {
             said(&forecast.preload),
             said(&forecast.watch),
             comparison.failed.to_string(),
-        ]);
+        ];
+        forecasts.rows.push(((*name).to_owned(), cells));
     }
     let misses: String = misses.iter().map(|miss| format!("* {miss}\n")).collect();
-    format!("{locks}\n\n{forecasts}\n\n{misses}")
+    format!("{}\n{}\n{misses}", locks.markdown(), forecasts.markdown())
 }
 
-fn titled<const COLUMNS: usize>(head: [&str; COLUMNS]) -> Table {
-    let mut table = Table::new();
-    table.load_style(ASCII_MARKDOWN).set_header(head);
-    table
+fn titled<const COLUMNS: usize>(front: &'static str, headings: [&str; COLUMNS]) -> Table {
+    Table { front, headings: headings.into(), ..Table::default() }
 }
 
-fn row(program: &str, place: &Place) -> Vec<String> {
+fn row(program: &str, place: &Place) -> (String, Vec<String>) {
     let mut row = vec![
-        format!("{program}: `{}`", place.name),
         format!("{:.0} %", 100.0 * place.share),
         format!("{:.0} of {}", place.known, place.locks),
     ];
@@ -97,7 +97,7 @@ fn row(program: &str, place: &Place) -> Vec<String> {
     }
     // What threads compute between has no interval.
     row.pop();
-    row
+    (format!("{program}: `{}`", place.name), row)
 }
 
 /// What is not within the share by which the recorders may differ, and what there is to say of it.

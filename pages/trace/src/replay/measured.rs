@@ -2,6 +2,8 @@
 
 use kilocore_platform::Cycles;
 
+use crate::Latency;
+
 /// What was measured of one run of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Measured {
@@ -13,35 +15,12 @@ pub struct Measured {
     pub releases: (Cycles, u64),
 }
 
-/// Times in cycles of the time-stamp counter.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Distribution {
-    /// The mean.
-    pub mean: f64,
-    /// A tenth takes at most so long.
-    pub percentile_10: u64,
-    /// A half.
-    pub median: u64,
-    /// Nine tenths.
-    pub percentile_90: u64,
-    /// Ninety-nine of a hundred.
-    pub percentile_99: u64,
-}
-
 impl Measured {
-    /// Returns the distribution of the initializations; zeroes if there were none.
+    /// Returns how long the initializations took.
     #[must_use]
-    pub fn distribution(&self) -> Distribution {
-        let all = &self.initializations;
-        let Some(last) = all.len().checked_sub(1) else { return Distribution::default() };
-        let at = |percent: usize| all[last * percent / 100].0;
-        Distribution {
-            mean: all.iter().map(|cycles| cycles.0 as f64).sum::<f64>() / all.len() as f64,
-            percentile_10: at(10),
-            median: at(50),
-            percentile_90: at(90),
-            percentile_99: at(99),
-        }
+    pub fn latency(&self) -> Latency {
+        let all: Vec<u64> = self.initializations.iter().map(|cycles| cycles.0).collect();
+        Latency::of_sorted(&all)
     }
 
     /// Returns the mean time of an allocation, without initialization, in cycles.

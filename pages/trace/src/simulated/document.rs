@@ -1,7 +1,7 @@
-//! The results for programs: one JSON document, or a row of CSV for each point.
+//! The results for programs: one JSON document, or a row for each point.
 
 use crate::simulated::{Pattern, Point};
-use kilocore_show::Parameter;
+use kilocore_show::{Parameter, Points, Provenance, Unit};
 use serde::Serialize;
 
 use crate::simulated::results::{Results, Subject};
@@ -9,7 +9,7 @@ use crate::simulated::results::{Results, Subject};
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(crate) struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     seed: u64,
     /// The file of the trace, if there is one.
@@ -22,20 +22,20 @@ pub(crate) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(crate) fn new(results: &Results<'a>) -> Self {
-        let (trace, command) = match results.subject {
+    pub(crate) fn new(results: &'a Results<'a>) -> Self {
+        let (trace, command) = match results.plan.subject {
             Subject::Trace { name, trace } => (Some(name), Some(&trace.header.about.command[..])),
             Subject::Pattern(_) => (None, None),
         };
         Self {
-            provenance: "simulated",
-            machine: &results.machine.name,
-            seed: results.seed,
+            provenance: Provenance::Simulated,
+            machine: &results.plan.machine.name,
+            seed: results.plan.seed,
             trace,
             command,
-            pattern: pattern(results.subject).map(Pattern::name),
-            parameters: results.setting.parameters(),
-            points: results.points,
+            pattern: pattern(results.plan.subject).map(Pattern::name),
+            parameters: results.plan.setting.parameters(),
+            points: &results.points,
         }
     }
 }
@@ -47,54 +47,29 @@ fn pattern(subject: Subject<'_>) -> Option<Pattern> {
     }
 }
 
-/// A row of CSV.
-#[derive(Debug, Serialize)]
-pub(crate) struct CsvRow<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    seed: u64,
-    load: String,
-    policy: &'static str,
-    cores: u32,
-    initialization_mean_cycles: f64,
-    initialization_10_percent: u64,
-    initialization_50_percent: u64,
-    initialization_90_percent: u64,
-    initialization_99_percent: u64,
-    found_private: f64,
-    found_shared: f64,
-    found_other_core: f64,
-    found_memory: f64,
-    allocation_cycles: f64,
-    release_cycles: f64,
-    pages_per_s: f64,
-}
-
-/// The points, a row each.
-pub(crate) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow<'a>> {
-    let (machine, seed) = (&results.machine.name, results.seed);
-    let load = match results.subject {
-        Subject::Trace { name, .. } => name.to_owned(),
-        Subject::Pattern(pattern) => pattern.name().to_owned(),
+/// A row for each point.
+pub(crate) fn points(results: &Results<'_>) -> Points {
+    let load = match results.plan.subject {
+        Subject::Trace { name, .. } => name,
+        Subject::Pattern(pattern) => pattern.name(),
     };
-    results.points.iter().map(move |point| CsvRow {
-        provenance: "simulated",
-        machine,
-        seed,
-        load: load.clone(),
-        policy: point.policy,
-        cores: point.cores,
-        initialization_mean_cycles: point.initialization.mean,
-        initialization_10_percent: point.initialization.percentile_10,
-        initialization_50_percent: point.initialization.median,
-        initialization_90_percent: point.initialization.percentile_90,
-        initialization_99_percent: point.initialization.percentile_99,
-        found_private: point.found.private,
-        found_shared: point.found.shared,
-        found_other_core: point.found.other_core,
-        found_memory: point.found.memory,
-        allocation_cycles: point.allocation_cycles,
-        release_cycles: point.release_cycles,
-        pages_per_s: point.pages_per_s,
-    })
+    Points::of(Provenance::Simulated, &results.points)
+        .same("machine", Unit::Name, &*results.plan.machine.name)
+        .same("seed", Unit::Count, results.plan.seed)
+        .same("load", Unit::Name, load)
+        .each("policy", Unit::Name, |point| point.policy)
+        .each("cores", Unit::Count, |point| point.cores)
+        .each("initialization_mean_cycles", Unit::Cycles, |point| point.initialization.mean)
+        .each("initialization_10_percent", Unit::Cycles, |point| point.initialization.percentile_10)
+        .each("initialization_50_percent", Unit::Cycles, |point| point.initialization.median)
+        .each("initialization_90_percent", Unit::Cycles, |point| point.initialization.percentile_90)
+        .each("initialization_99_percent", Unit::Cycles, |point| point.initialization.percentile_99)
+        .each("found_private", Unit::Share, |point| point.found.private)
+        .each("found_shared", Unit::Share, |point| point.found.shared)
+        .each("found_other_core", Unit::Share, |point| point.found.other_core)
+        .each("found_memory", Unit::Share, |point| point.found.memory)
+        .each("allocation_cycles", Unit::Cycles, |point| point.allocation_cycles)
+        .each("release_cycles", Unit::Cycles, |point| point.release_cycles)
+        .each("pages_per_s", Unit::PerSecond, |point| point.pages_per_s)
+        .build()
 }

@@ -6,6 +6,8 @@ use kilocore_platform::Cycles;
 use kilocore_sim::Found;
 use serde::Serialize;
 
+use crate::Latency;
+
 /// The shares of initialized lines by where they were, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Shares {
@@ -17,21 +19,6 @@ pub struct Shares {
     pub other_core: f64,
     /// In memory.
     pub memory: f64,
-}
-
-/// How long it takes to initialize a page, in cycles of the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Latency {
-    /// The mean.
-    pub mean: f64,
-    /// A tenth of the pages take at most so long.
-    pub percentile_10: u64,
-    /// Half of them.
-    pub median: u64,
-    /// Nine tenths.
-    pub percentile_90: u64,
-    /// Ninety-nine of a hundred.
-    pub percentile_99: u64,
 }
 
 /// A sum and how many it is of.
@@ -107,17 +94,7 @@ impl Meter {
     pub(crate) fn latency(&self) -> Latency {
         let mut all = self.initializations.borrow().clone();
         all.sort_unstable();
-        let at = |percent: usize| match all.len() {
-            0 => 0,
-            len => all[(len - 1) * percent / 100],
-        };
-        Latency {
-            mean: all.iter().sum::<u64>() as f64 / all.len().max(1) as f64,
-            percentile_10: at(10),
-            median: at(50),
-            percentile_90: at(90),
-            percentile_99: at(99),
-        }
+        Latency::of_sorted(&all)
     }
 
     pub(crate) fn shares(&self) -> Shares {

@@ -1,7 +1,10 @@
 //! What was simulated, to be looked up.
 
+use std::path::Path;
+
 use crate::Trace;
-use crate::simulated::{Pattern, Point, Policy, Setting};
+use crate::simulated::run::{Job, Load, sweep};
+use crate::simulated::{PagesError, Pattern, Point, Policy, RunLength, Setting};
 use kilocore_machine::Description;
 use kilocore_show::{Across, Generated, Line, Lines, Mark};
 
@@ -19,23 +22,65 @@ pub enum Subject<'a> {
     Pattern(Pattern),
 }
 
-/// The points of a sweep, and of what they are.
-#[derive(Debug)]
-pub struct Results<'a> {
+/// What to simulate.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
     /// What does not depend on the policy.
     pub setting: &'a Setting,
-    /// The simulated machine.
+    /// The machine.
     pub machine: &'a Description,
-    /// What was done with pages.
+    /// What is done with pages.
     pub subject: Subject<'a>,
     /// The seed of all chance.
     pub seed: u64,
-    /// The policies that were simulated.
+    /// The policies.
     pub policies: &'a [Policy],
     /// The numbers of hardware threads, ascending.
     pub cores: &'a [u32],
+}
+
+impl<'a> Plan<'a> {
+    /// Returns how many points there are.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        self.cores.len() * self.policies.len()
+    }
+
+    /// Simulates every policy on every number of hardware threads. `on_done` is called after each point,
+    /// from any thread.
+    ///
+    /// # Errors
+    /// [`PagesError`] if the machine does not have so many hardware threads.
+    ///
+    /// # Panics
+    /// If a simulated task panics.
+    pub fn run(
+        self,
+        generated: Generated,
+        on_done: &(dyn Fn() + Sync),
+    ) -> Result<Results<'a>, PagesError> {
+        let load = match self.subject {
+            Subject::Trace { trace, .. } => Load::Trace(trace),
+            Subject::Pattern(pattern) => Load::Pattern(pattern),
+        };
+        let length = RunLength { seed: self.seed, ..RunLength::default() };
+        let Self { setting, policies, .. } = self;
+        let of_cores = |&cores| {
+            policies.iter().map(move |&policy| Job { setting, policy, load, cores, length })
+        };
+        let jobs: Vec<_> = self.cores.iter().flat_map(of_cores).collect();
+        let points = sweep(&jobs, self.machine, on_done)?;
+        Ok(Results { plan: self, points, generated })
+    }
+}
+
+/// The points of a plan.
+#[derive(Debug)]
+pub struct Results<'a> {
+    /// What was simulated.
+    pub plan: Plan<'a>,
     /// By cores, then by policies.
-    pub points: &'a [Point],
+    pub points: Vec<Point>,
     /// Who made them, and how.
     pub generated: Generated,
 }
@@ -43,9 +88,20 @@ pub struct Results<'a> {
 impl Results<'_> {
     /// What was done, in words.
     pub(crate) fn what(&self) -> String {
-        match self.subject {
+        match self.plan.subject {
             Subject::Trace { name, .. } => name.to_owned(),
             Subject::Pattern(pattern) => format!("the pattern {pattern}"),
+        }
+    }
+
+    /// The trace's name without its folder, or that of the pattern.
+    pub(crate) fn load_name(&self) -> String {
+        match self.plan.subject {
+            Subject::Trace { name, .. } => {
+                let stem = Path::new(name).file_stem().unwrap_or_default();
+                stem.to_string_lossy().into_owned()
+            }
+            Subject::Pattern(pattern) => pattern.name().to_owned(),
         }
     }
 
@@ -65,17 +121,17 @@ impl Results<'_> {
     }
 
     pub(crate) fn has_baseline(&self) -> bool {
-        self.policies.contains(&Policy::Linux4_18)
+        self.plan.policies.contains(&Policy::Linux4_18)
     }
 
     pub(crate) fn mark(&self) -> Mark {
-        Mark::simulated(&self.machine.name, self.seed)
+        Mark::simulated(&self.plan.machine.name, self.plan.seed)
     }
 
     /// Mean latency against cores.
     pub(crate) fn chart(&self) -> Lines {
         let line = |&policy: &Policy| {
-            let points = self.cores.iter().filter_map(|&cores| {
+            let points = self.plan.cores.iter().filter_map(|&cores| {
                 let point = self.point(policy, cores)?;
                 Some((f64::from(cores), point.initialization.mean))
             });
@@ -89,7 +145,7 @@ impl Results<'_> {
             by: "policy",
             linear: None,
             small: false,
-            lines: self.policies.iter().map(line).collect(),
+            lines: self.plan.policies.iter().map(line).collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::{Script, Trace};
+use crate::{Latency, Script, Trace};
 use kilocore_machine::Description;
 use kilocore_pages::Policy;
 use kilocore_sim::{Options, Random, SimError, Simulation, in_parallel};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::simulated::handing::{Handing, Pattern};
-use crate::simulated::meter::{Latency, Meter, Shares};
+use crate::simulated::meter::{Meter, Shares};
 use crate::simulated::policy;
 use crate::simulated::replay::Replay;
 use crate::simulated::setting::Setting;

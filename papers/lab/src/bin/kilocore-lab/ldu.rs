@@ -8,13 +8,14 @@ mod updates;
 use std::process::ExitCode;
 
 use clap::Args;
-use document::{Document, csv_rows};
-use kilocore_command_line::reports::{Reports, in_words};
+use document::{Document, points};
+use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
 use kilocore_machine::Description;
-use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{About, Host, Lines, Points, Study, Table};
 use results::Results;
+use serde::Serialize;
 use updates::Updates;
 
 /// Processes that are created and end on all cores.
@@ -74,9 +75,7 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cores: &cores,
         points: &points,
     };
-    arguments
-        .reports
-        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
+    arguments.reports.deliver_study(&files, &results)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,33 +89,30 @@ fn whole_nodes(machine: &Description) -> CoreList {
     CoreList(cores)
 }
 
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
+impl Study for Results<'_> {
+    fn about(&self) -> About {
+        About {
+            generated: output::generated(),
+            kind: "A published experiment, simulated",
+            title: format!("Deferred updates under {}", self.setting.workload),
+            host: Host::Machine(kilocore_show::described(self.machine)),
+            parameters: self.setting.parameters(),
+        }
     }
 
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart().svg()
+    fn document(&self) -> impl Serialize {
+        Document::new(self)
     }
 
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
+    fn points(&self) -> Points {
+        points(self)
     }
 
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
+    fn charts(&self) -> Vec<Lines> {
+        vec![self.chart()]
     }
-}
 
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: format!("Deferred updates under {}", results.setting.workload),
-        host: Host::Machine(kilocore_show::described(results.machine)),
-        charts: vec![results.chart()],
-        tables: tables::all(results),
-        parameters: results.setting.parameters(),
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
 }

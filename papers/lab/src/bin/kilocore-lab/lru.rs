@@ -8,16 +8,17 @@ mod tables;
 use std::process::ExitCode;
 
 use clap::Args;
-use document::{Document, csv_rows};
+use document::{Document, points};
 use factors::Factors;
-use kilocore_command_line::reports::{Reports, in_words};
+use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::lru::{
     FolioOrder, Folios, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, jobs, sweep,
 };
 use kilocore_machine::Description;
-use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{About, Host, Lines, Points, Study, Table};
 use results::Results;
+use serde::Serialize;
 
 /// Processes that write or read a file each, through the page cache.
 #[derive(Debug, Args)]
@@ -88,9 +89,7 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
         threads: &threads,
         points: &points,
     };
-    arguments
-        .reports
-        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
+    arguments.reports.deliver_study(&files, &results)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -106,33 +105,30 @@ fn powers_of_two(machine: &Description) -> CoreList {
     CoreList::for_machine(all, all)
 }
 
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
+impl Study for Results<'_> {
+    fn about(&self) -> About {
+        About {
+            generated: output::generated(),
+            kind: "A published experiment, simulated",
+            title: format!("The page cache's lists under {}", self.what()),
+            host: Host::Machine(kilocore_show::described(self.machine)),
+            parameters: self.setting.parameters(),
+        }
     }
 
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart().svg()
+    fn document(&self) -> impl Serialize {
+        Document::new(self)
     }
 
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
+    fn points(&self) -> Points {
+        points(self)
     }
 
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
+    fn charts(&self) -> Vec<Lines> {
+        vec![self.chart()]
     }
-}
 
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: format!("The page cache's lists under {}", results.what()),
-        host: Host::Machine(kilocore_show::described(results.machine)),
-        charts: vec![results.chart()],
-        tables: tables::all(results),
-        parameters: results.setting.parameters(),
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
 }

@@ -9,6 +9,7 @@ mod lru;
 mod numa;
 mod pages;
 mod sched;
+mod tables;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,8 @@ enum Experiment {
     /// Schedulers that see contention for kernel locks: the thesis on the scalability of operating
     /// systems
     Sched(sched::Arguments),
+    /// Put the tables of experiments, written as .md files, into a page
+    Tables(tables::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Experiment::Numa(arguments) => numa::numa(&arguments),
         Experiment::Pages(arguments) => pages::pages(&arguments),
         Experiment::Sched(arguments) => sched::sched(&arguments),
+        Experiment::Tables(arguments) => tables::tables(&arguments),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

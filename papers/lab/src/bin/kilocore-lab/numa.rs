@@ -1,8 +1,10 @@
 //! `kilocore-lab numa`: when a page should be copied to another node, simulated.
 
+mod at_one_delay;
 mod delays;
 mod document;
 mod machine;
+mod outcome_columns;
 mod results;
 mod shares;
 mod tables;
@@ -13,15 +15,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use delays::Delays;
-use document::{Document, csv_rows};
-use kilocore_command_line::reports::{Reports, in_words};
+use document::{Document, points};
+use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{Failure, chosen, output};
 use kilocore_lab::numa::{DELAYS, Load, Replay, jobs, sweep};
 use kilocore_lab::numa_programs::{Program, Size};
 use kilocore_placement::{Rule, Synthetic};
-use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{About, Host, Lines, Points, Study, Table};
 use machine::Machine;
 use results::Results;
+use serde::Serialize;
 use shares::Shares;
 
 /// The initial delays under which a trace is simulated if nothing is said.
@@ -61,7 +64,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = arguments.reports.files()?;
+    let files = match &arguments.trace {
+        Some(_) => arguments.reports.files_without_charts("a trace of references")?,
+        None => arguments.reports.files()?,
+    };
     let setting = arguments.machine.setting()?;
     let rules = chosen(&arguments.copying, &Rule::ALL);
     let delays = arguments.initial_delay.as_ref().map(|delays| &delays.0[..]);
@@ -93,43 +99,38 @@ pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
         delays,
         points: &points,
     };
-    arguments
-        .reports
-        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
+    arguments.reports.deliver_study(&files, &results)?;
     Ok(ExitCode::SUCCESS)
 }
 
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
+impl Study for Results<'_> {
+    fn about(&self) -> About {
+        About {
+            generated: output::generated(),
+            kind: "A published experiment, simulated",
+            title: "Pages that are copied to who reads them".to_owned(),
+            host: Host::Real {
+                name: self.machine_name().to_owned(),
+                title: self.machine_title(),
+                facts: Vec::new(),
+            },
+            parameters: self.setting.parameters(),
+        }
     }
 
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart(&self.loads[0]).svg()
+    fn document(&self) -> impl Serialize {
+        Document::new(self)
     }
 
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
+    fn points(&self) -> Points {
+        points(self)
     }
 
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
+    fn charts(&self) -> Vec<Lines> {
+        self.loads.iter().map(|load| self.chart(load)).collect()
     }
-}
 
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: "Pages that are copied to who reads them".to_owned(),
-        host: Host::Real {
-            name: results.machine_name().to_owned(),
-            title: results.machine_title(),
-            facts: Vec::new(),
-        },
-        charts: results.loads.iter().map(|load| results.chart(load)).collect(),
-        tables: tables::all(results),
-        parameters: results.setting.parameters(),
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
 }

@@ -4,13 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_command_line::reports::{ReportFile, Reports, in_words};
+use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, chosen, output, within};
 use kilocore_machine::Description;
 use kilocore_page_trace::Trace;
-use kilocore_page_trace::simulated::{
-    Job, Load, Pattern, Policy, Results, RunLength, Setting, Subject, sweep,
-};
+use kilocore_page_trace::simulated::{Pattern, Plan, Policy, Setting, Subject};
 
 /// The most cores that patterns are simulated on if nothing is said.
 const USUAL_CORES: u32 = 64;
@@ -55,54 +53,42 @@ struct Program {
 }
 
 pub(crate) fn pages(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let files = arguments.reports.files()?;
+    arguments.reports.files()?;
     match &arguments.trace {
         Some(path) => {
             let trace = Trace::read(path)?;
             let name = path.display().to_string();
-            simulate(Subject::Trace { name: &name, trace: &trace }, arguments, &files)
+            simulate(Subject::Trace { name: &name, trace: &trace }, arguments)
         }
-        None => simulate(Subject::Pattern(arguments.workload), arguments, &files),
+        None => simulate(Subject::Pattern(arguments.workload), arguments),
     }
 }
 
-fn simulate(
-    subject: Subject<'_>,
-    arguments: &Arguments,
-    files: &[ReportFile<'_>],
-) -> Result<ExitCode, Failure> {
+fn simulate(subject: Subject<'_>, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let machine = kilocore_machine::find(&arguments.machine)?;
     let policies = chosen(&arguments.pool, &Policy::ALL);
     let cores = arguments.cores.clone();
     let cores = cores.map_or_else(|| usual_cores(subject, &machine), |list| list.0);
+    let files = match cores.len() {
+        1 => arguments.reports.files_without_charts("one number of hardware threads")?,
+        _ => arguments.reports.files()?,
+    };
     let mut setting = Setting::of(&machine);
     let Program { other_pages, used_before_release } = arguments.program;
     setting.other_pages = other_pages.unwrap_or(setting.other_pages);
     setting.used_before_release = used_before_release.unwrap_or(setting.used_before_release);
-    let length = RunLength { seed: arguments.seed, ..RunLength::default() };
-    let load = match subject {
-        Subject::Trace { trace, .. } => Load::Trace(trace),
-        Subject::Pattern(pattern) => Load::Pattern(pattern),
-    };
-    let job = |cores, policy| Job { setting: &setting, policy, load, cores, length };
-    let jobs: Vec<_> =
-        cores.iter().flat_map(|&cores| policies.iter().map(move |&p| job(cores, p))).collect();
-    let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
-    progress.finish_and_clear();
-    let results = Results {
+    let plan = Plan {
         setting: &setting,
         machine: &machine,
         subject,
         seed: arguments.seed,
         policies: &policies,
         cores: &cores,
-        points: &points,
-        generated: output::generated(),
     };
-    arguments
-        .reports
-        .deliver(files, &results, results.document(), || in_words(&results.tables()))?;
+    let progress = output::progress(plan.points() as u64, "simulating");
+    let results = plan.run(output::generated(), &|| progress.inc(1))?;
+    progress.finish_and_clear();
+    arguments.reports.deliver_study(&files, &results)?;
     Ok(ExitCode::SUCCESS)
 }
 

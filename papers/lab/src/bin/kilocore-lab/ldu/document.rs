@@ -1,7 +1,7 @@
-//! The results for programs: one JSON document, or a row of CSV for each point.
+//! The results for programs: one JSON document, or a row for each point.
 
 use kilocore_lab::ldu::{BreakEven, Level, Published, RATIOS, TIMES, Workload, levels, published};
-use kilocore_show::Parameter;
+use kilocore_show::{Parameter, Points, Provenance, Unit};
 use serde::Serialize;
 
 use super::results::Results;
@@ -12,7 +12,7 @@ pub(super) const PUBLISHED_ON: &str = "120 cores of 8 Intel Xeon E7-8870";
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     seed: u64,
     workload: Workload,
@@ -48,7 +48,7 @@ struct SchemeBreakEven {
 
 #[derive(Debug, Serialize)]
 struct PublishedFigures {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'static str,
     throughput: Published,
     /// Of the stock kernel; each says how it is known.
@@ -88,7 +88,7 @@ impl<'a> Document<'a> {
             SchemeBreakEven { scheme: scheme.name(), cores, updates_percent }
         });
         Self {
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             machine: &results.machine.name,
             seed: results.seed,
             workload,
@@ -126,7 +126,7 @@ impl PublishedFigures {
             PublishedByUpdates { scheme: "ldu-global", over_stock }
         });
         Self {
-            provenance: "published",
+            provenance: Provenance::Published,
             machine: PUBLISHED_ON,
             throughput: published(workload),
             levels: levels(workload),
@@ -136,38 +136,20 @@ impl PublishedFigures {
     }
 }
 
-/// A row of CSV.
-#[derive(Debug, Serialize)]
-pub(super) struct CsvRow<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    seed: u64,
-    workload: Workload,
-    unit: &'static str,
-    scheme: &'static str,
-    cores: u32,
-    updates_percent: f64,
-    throughput_per_s: f64,
-    user: f64,
-    sys: f64,
-    idle: f64,
-}
-
-/// The points, a row each.
-pub(super) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow<'a>> {
-    let (machine, seed, workload) = (results.machine, results.seed, results.setting.workload);
-    rows(results).map(move |row| CsvRow {
-        provenance: "simulated",
-        machine: &machine.name,
-        seed,
-        workload,
-        unit: workload.unit(),
-        scheme: row.scheme,
-        cores: row.cores,
-        updates_percent: row.updates_percent,
-        throughput_per_s: row.throughput_per_s,
-        user: row.user,
-        sys: row.sys,
-        idle: row.idle,
-    })
+/// A row for each point.
+pub(super) fn points(results: &Results<'_>) -> Points {
+    let (machine, workload) = (results.machine, results.setting.workload);
+    Points::of(Provenance::Simulated, rows(results))
+        .same("machine", Unit::Name, &*machine.name)
+        .same("seed", Unit::Count, results.seed)
+        .same("workload", Unit::Name, workload.name())
+        .same("unit", Unit::Name, workload.unit())
+        .each("scheme", Unit::Name, |row| row.scheme)
+        .each("cores", Unit::Count, |row| row.cores)
+        .each("updates_percent", Unit::Percent, |row| row.updates_percent)
+        .each("throughput_per_s", Unit::PerSecond, |row| row.throughput_per_s)
+        .each("user", Unit::Share, |row| row.user)
+        .each("sys", Unit::Share, |row| row.sys)
+        .each("idle", Unit::Share, |row| row.idle)
+        .build()
 }

@@ -48,11 +48,13 @@ impl Results<'_> {
     /// Throughput over that of the stock kernel at the same share, on the most cores; not a number
     /// if either was not simulated.
     pub(super) fn over_stock(&self, updates: f64, scheme: SchemeId) -> f64 {
-        let rate = |scheme| {
-            let point = self.point(updates, scheme, self.most_cores());
-            point.map_or(f64::NAN, |point| point.throughput_per_s)
-        };
+        let rate = |scheme| self.rate(updates, scheme, self.most_cores());
         rate(scheme) / rate(SchemeId::Stock)
+    }
+
+    /// Throughput in a second; not a number if it was not simulated.
+    pub(super) fn rate(&self, updates: f64, scheme: SchemeId, cores: u32) -> f64 {
+        self.point(updates, scheme, cores).map_or(f64::NAN, |point| point.throughput_per_s)
     }
 
     /// The deferred logs that were simulated.

@@ -1,7 +1,7 @@
 //! The results for people: the paper's figures and its table, the published beside the simulated.
 
 use kilocore_lab::ldu::{BreakEven, Level, Origin, RATIOS, SchemeId, TIMES, published};
-use kilocore_show::{Table, number};
+use kilocore_show::{Mark, Provenance, Table, number};
 
 use super::document::PUBLISHED_ON;
 use super::results::{PUBLISHED_STOCK, Results};
@@ -28,10 +28,7 @@ fn names(schemes: &[SchemeId]) -> Vec<&'static str> {
 
 /// Throughput under each scheme, behind a front.
 fn rates(results: &Results<'_>, front: String, updates: f64, cores: u32) -> (String, Vec<String>) {
-    let rate = |&scheme: &SchemeId| {
-        let point = results.point(updates, scheme, cores);
-        rate_in_words(point.map_or(f64::NAN, |point| point.throughput_per_s))
-    };
+    let rate = |&scheme: &SchemeId| rate_in_words(results.rate(updates, scheme, cores));
     (front, results.schemes.iter().map(rate).collect())
 }
 
@@ -44,30 +41,42 @@ fn rate_in_words(rate: f64) -> String {
     }
 }
 
-/// Figures 2.8 to 2.10; with updates only, the published levels beside them.
+/// Figures 2.8 to 2.10; with updates only, the published levels below them.
 fn by_cores(results: &Results<'_>, updates: f64) -> Table {
     let known = if updates == 100.0 { results.levels() } else { Vec::new() };
-    let row = |&cores: &u32| {
-        let (front, mut cells) = rates(results, cores.to_string(), updates, cores);
-        if !known.is_empty() {
-            let level = known.iter().find(|level| level.cores == cores);
-            cells.push(level.map_or(String::new(), level_in_words));
-        }
-        (front, cells)
+    let row = |&scheme: &SchemeId| {
+        let rate = |&cores: &u32| rate_in_words(results.rate(updates, scheme, cores));
+        (scheme.name().to_owned(), results.cores.iter().map(rate).collect())
     };
-    let mut headings = names(results.schemes);
-    headings.extend((!known.is_empty()).then_some(PUBLISHED_STOCK));
+    let level = |&cores: &u32| known.iter().find(|level| level.cores == cores);
+    let published = |cores| level(cores).map_or_else(|| number::NONE.to_owned(), level_in_words);
+    let beside = |cores: &u32| {
+        let per_s = level(cores).and_then(|level| level.per_s).unwrap_or(f64::NAN);
+        number::multiple(results.rate(updates, SchemeId::Stock, *cores) / per_s)
+    };
+    let mut rows: Vec<_> = results.schemes.iter().map(row).collect();
+    if !known.is_empty() {
+        let published = results.cores.iter().map(published).collect();
+        rows.push((PUBLISHED_STOCK.to_owned(), published));
+        if results.schemes.contains(&SchemeId::Stock) {
+            rows.push((
+                "stock over published".to_owned(),
+                results.cores.iter().map(beside).collect(),
+            ));
+        }
+    }
     Table {
+        name: format!("cores-{}", number::plain(updates)),
         title: format!(
-            "{}: {} per second by cores, {} % updates ({})",
+            "{}: {} per second by cores, {} % updates",
             results.setting.workload,
             results.setting.workload.unit(),
             number::plain(updates),
-            results.mark().plain(),
         ),
-        front: "cores",
-        headings,
-        rows: results.cores.iter().map(row).collect(),
+        mark: Some(results.mark()),
+        front: "scheme",
+        headings: results.cores.iter().map(u32::to_string).collect(),
+        rows,
         below: sources(&known),
     }
 }
@@ -99,14 +108,15 @@ fn by_updates(results: &Results<'_>) -> Table {
     let most = results.most_cores();
     let row = |&updates: &f64| rates(results, percentage(updates), updates, most);
     Table {
+        name: "updates".to_owned(),
         title: format!(
-            "{}: {} per second by share of updates, on {most} cores ({})",
+            "{}: {} per second by share of updates, on {most} cores",
             results.setting.workload,
             results.setting.workload.unit(),
-            results.mark().plain(),
         ),
+        mark: Some(results.mark()),
         front: "updates",
-        headings: names(results.schemes),
+        headings: names(results.schemes).into_iter().collect(),
         rows: results.updates.iter().map(row).collect(),
         below: Vec::new(),
     }
@@ -144,12 +154,14 @@ fn break_evens(results: &Results<'_>) -> Option<Table> {
     };
     let last = format!("ldu-global: breaks even {published} updates (published)");
     Some(Table {
+        name: "break-even".to_owned(),
+        mark: None,
         title: format!(
             "Against stock with as many updates, on {} cores (simulated), and figure 2.11 (published)",
             results.most_cores(),
         ),
         front: "updates",
-        headings: [&names(&logs)[..], &["published"]].concat(),
+        headings: names(&logs).into_iter().chain(["published"]).collect(),
         rows,
         below: [against.to_owned()]
             .into_iter()
@@ -180,12 +192,14 @@ fn times(results: &Results<'_>) -> Table {
         (scheme.name().to_owned(), shares.map(number::percent).collect())
     };
     Table {
+        name: "times".to_owned(),
+        mark: None,
         title: format!(
             "Time of {cores} cores, {} updates (simulated), and by table 2.1 of 120 cores (published)",
             percentage(updates),
         ),
         front: "scheme",
-        headings: vec!["user", "sys", "idle", "published user", "sys", "idle"],
+        headings: ["user", "sys", "idle", "published user", "sys", "idle"].into(),
         rows: results.schemes.iter().map(row).collect(),
         below: Vec::new(),
     }
@@ -209,12 +223,14 @@ fn against_stock(results: &Results<'_>) -> Table {
     }
     text += &format!(";\nstock scales to {} cores", figures.stock_scales_to);
     Table {
+        name: "over-stock".to_owned(),
         title: format!(
-            "Throughput against stock on {cores} cores, {} updates (simulated)",
+            "Throughput against stock on {cores} cores, {} updates",
             percentage(updates),
         ),
+        mark: Some(Mark::new(Provenance::Simulated, "")),
         front: "scheme",
-        headings: vec!["× stock"],
+        headings: ["× stock"].into(),
         rows: if is_there { results.schemes.iter().map(row).collect() } else { Vec::new() },
         below: vec![text],
     }

@@ -1,7 +1,7 @@
-//! The results for programs: one JSON document, or a row of CSV for each point.
+//! The results for programs: one JSON document, or a row for each point.
 
 use kilocore_lab::lru::{Claims, Pattern, Point, claims};
-use kilocore_show::Parameter;
+use kilocore_show::{Parameter, Points, Provenance, Unit};
 use serde::Serialize;
 
 use super::results::Results;
@@ -9,7 +9,7 @@ use super::results::Results;
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     seed: u64,
     pattern: Pattern,
@@ -23,7 +23,7 @@ pub(super) struct Document<'a> {
 
 #[derive(Debug, Serialize)]
 struct PublishedClaims {
-    provenance: &'static str,
+    provenance: Provenance,
     #[serde(flatten)]
     claims: Claims,
 }
@@ -32,9 +32,9 @@ impl<'a> Document<'a> {
     pub(super) fn new(results: &Results<'a>) -> Self {
         let published = claims(&results.machine.name)
             .filter(|_| results.folios.are_pages())
-            .map(|claims| PublishedClaims { provenance: "published", claims });
+            .map(|claims| PublishedClaims { provenance: Provenance::Published, claims });
         Self {
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             machine: &results.machine.name,
             seed: results.seed,
             pattern: results.pattern,
@@ -47,36 +47,18 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A row of CSV.
-#[derive(Debug, Serialize)]
-pub(super) struct CsvRow<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    seed: u64,
-    pattern: Pattern,
-    folio_pages: u32,
-    folios_wait: bool,
-    variant: &'static str,
-    factor: u32,
-    threads: u32,
-    throughput_mb_per_s: f64,
-    lock_wait_share: f64,
-}
-
-/// The points, a row each.
-pub(super) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow<'a>> {
-    let (machine, seed) = (&results.machine.name, results.seed);
-    results.points.iter().map(move |point| CsvRow {
-        provenance: "simulated",
-        machine,
-        seed,
-        pattern: point.pattern,
-        folio_pages: point.folio_pages,
-        folios_wait: results.folios.wait,
-        variant: point.variant,
-        factor: point.factor,
-        threads: point.threads,
-        throughput_mb_per_s: point.throughput_mb_per_s,
-        lock_wait_share: point.lock_wait_share,
-    })
+/// A row for each point.
+pub(super) fn points(results: &Results<'_>) -> Points {
+    Points::of(Provenance::Simulated, results.points)
+        .same("machine", Unit::Name, &*results.machine.name)
+        .same("seed", Unit::Count, results.seed)
+        .each("pattern", Unit::Name, |point| point.pattern.name())
+        .each("folio_pages", Unit::Count, |point| point.folio_pages)
+        .same("folios_wait", Unit::Flag, results.folios.wait)
+        .each("variant", Unit::Name, |point| point.variant)
+        .each("factor", Unit::Count, |point| point.factor)
+        .each("threads", Unit::Count, |point| point.threads)
+        .each("throughput_mb_per_s", Unit::MegabytesPerSecond, |point| point.throughput_mb_per_s)
+        .each("lock_wait_share", Unit::Share, |point| point.lock_wait_share)
+        .build()
 }

@@ -1,43 +1,55 @@
 //! The results for people: the paper's figures, and what its text says below the simulated ones.
 
 use kilocore_lab::lru::{Claims, Pattern, Point, Variant, claims};
-use kilocore_show::{Table, number};
+use kilocore_show::{Mark, Provenance, Table, number};
 
 use super::results::Results;
 
 /// All tables that there are figures for.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
-    let mut tables = Vec::new();
-    for &factor in results.factors {
-        tables.push(throughput(results, factor));
-        // Reads add nothing.
-        if results.pattern != Pattern::Read {
-            tables.push(lock_wait(results, factor));
-        }
-        tables.extend(against_stock(results, factor));
+    let mut tables = vec![throughput(results)];
+    // Reads add nothing.
+    if results.pattern != Pattern::Read {
+        tables.push(lock_wait(results));
     }
+    tables.extend(against_stock(results));
     if results.factors.len() > 1 && results.variants.iter().any(|variant| variant.has_factor()) {
         tables.push(by_factor(results));
     }
     tables
 }
 
-/// A row for each number of threads, a column for each variant.
-fn by_threads(results: &Results<'_>, variants: &[Variant], title: String, cell: Cell<'_>) -> Table {
-    let row = |&threads: &u32| {
-        let cells = variants.iter().map(|&variant| cell(variant, threads));
-        (threads.to_string(), cells.collect())
+/// A row for each variant with each factor, a column for each number of threads.
+fn by_threads(
+    results: &Results<'_>,
+    variants: &[Variant],
+    name: &str,
+    title: &str,
+    cell: impl Fn(Variant, u32, u32) -> String,
+) -> Table {
+    let row = |variant: Variant, factor: u32| {
+        let cells = results.threads.iter().map(|&threads| cell(variant, factor, threads));
+        let front = if variant.has_factor() {
+            format!("{variant}, {factor}")
+        } else {
+            variant.name().to_owned()
+        };
+        (front, cells.collect())
+    };
+    let of_variant = |&variant: &Variant| {
+        let factors = if variant.has_factor() { results.factors } else { &[1] };
+        factors.iter().map(move |&factor| row(variant, factor))
     };
     Table {
-        title,
-        front: "threads",
-        headings: variants.iter().map(|variant| variant.name()).collect(),
-        rows: results.threads.iter().map(row).collect(),
+        name: name.to_owned(),
+        title: format!("{}: {title}", results.what()),
+        mark: Some(Mark::new(Provenance::Simulated, "")),
+        front: "variant, factor",
+        headings: results.threads.iter().map(u32::to_string).collect(),
+        rows: variants.iter().flat_map(of_variant).collect(),
         below: Vec::new(),
     }
 }
-
-type Cell<'a> = &'a dyn Fn(Variant, u32) -> String;
 
 fn rate(point: Option<&Point>) -> String {
     let rate = point.map_or(f64::NAN, |point| point.throughput_mb_per_s);
@@ -49,14 +61,11 @@ fn rate(point: Option<&Point>) -> String {
     }
 }
 
-fn throughput(results: &Results<'_>, factor: u32) -> Table {
-    let title = format!(
-        "{}: MB per second by threads, factor {factor} ({})",
-        results.what(),
-        results.mark().plain()
-    );
-    let cell = |variant, threads| rate(results.point(variant, factor, threads));
-    let mut table = by_threads(results, results.variants, title, &cell);
+fn throughput(results: &Results<'_>) -> Table {
+    let title = "MB per second by threads";
+    let cell = |variant, factor, threads| rate(results.point(variant, factor, threads));
+    let mut table = by_threads(results, results.variants, "rates", title, cell);
+    table.mark = Some(results.mark());
     let grows = published(results).and_then(|claims| claims.stock_grows_to);
     if let (Some((few, many)), true) = (grows, results.variants.contains(&Variant::Stock)) {
         table
@@ -66,16 +75,13 @@ fn throughput(results: &Results<'_>, factor: u32) -> Table {
     table
 }
 
-fn lock_wait(results: &Results<'_>, factor: u32) -> Table {
-    let title = format!(
-        "{}: share of the time in additions that is waiting for locks, factor {factor} (simulated)",
-        results.what()
-    );
-    let cell = |variant, threads| {
+fn lock_wait(results: &Results<'_>) -> Table {
+    let title = "share of the time in additions that is waiting for locks";
+    let cell = |variant, factor, threads| {
         let point = results.point(variant, factor, threads);
         number::percent(point.map_or(f64::NAN, |point| point.lock_wait_share))
     };
-    let mut table = by_threads(results, results.variants, title, &cell);
+    let mut table = by_threads(results, results.variants, "waits", title, cell);
     if let Some(claims) = published(results) {
         table.below.push(format!(
             "published, all threads: stock {}; improved, factor {}, up to {}",
@@ -88,14 +94,14 @@ fn lock_wait(results: &Results<'_>, factor: u32) -> Table {
 }
 
 /// Each variant's throughput over that of the stock kernel.
-fn against_stock(results: &Results<'_>, factor: u32) -> Option<Table> {
+fn against_stock(results: &Results<'_>) -> Option<Table> {
     let compared = results.compared();
     if compared.is_empty() {
         return None;
     }
-    let title = format!("{}: × stock, factor {factor} (simulated)", results.what());
-    let cell = |variant, threads| number::multiple(results.over_stock(variant, factor, threads));
-    let mut table = by_threads(results, &compared, title, &cell);
+    let cell =
+        |variant, factor, threads| number::multiple(results.over_stock(variant, factor, threads));
+    let mut table = by_threads(results, &compared, "gains", "× stock", cell);
     if let Some(claims) = published(results) {
         table.below.push(gain_in_words(&claims));
     } else if results.pattern == Pattern::Read {
@@ -130,11 +136,9 @@ fn by_factor(results: &Results<'_>) -> Table {
         (factor.to_string(), cells.collect())
     };
     Table {
-        title: format!(
-            "{}: MB per second by factor, {most} threads ({})",
-            results.what(),
-            results.mark().plain()
-        ),
+        name: "factors".to_owned(),
+        title: format!("{}: MB per second by factor, {most} threads", results.what()),
+        mark: Some(results.mark()),
         front: "factor",
         headings: striped().map(|variant| variant.name()).collect(),
         rows: results.factors.iter().map(row).collect(),

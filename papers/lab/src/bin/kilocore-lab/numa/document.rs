@@ -1,8 +1,9 @@
-//! The results for programs: one JSON document, or a row of CSV for each point.
+//! The results for programs: one JSON document, or a row for each point.
 
 use kilocore_lab::numa::{Claims, Load, Point, claims};
-use kilocore_placement::Rule;
-use kilocore_show::Parameter;
+use kilocore_show::{Parameter, Points, Provenance, Unit};
+
+use super::outcome_columns::{on_nodes, outcome};
 use serde::Serialize;
 
 use super::results::Results;
@@ -10,7 +11,7 @@ use super::results::Results;
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     cpus: u32,
     nodes: u32,
@@ -23,7 +24,7 @@ pub(super) struct Document<'a> {
 
 #[derive(Debug, Serialize)]
 struct PublishedClaims {
-    provenance: &'static str,
+    provenance: Provenance,
     programs: Vec<Claims>,
 }
 
@@ -35,7 +36,7 @@ impl<'a> Document<'a> {
         };
         let options = &results.setting.options;
         Self {
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             machine: results.machine_name(),
             cpus: options.processors(),
             nodes: options.nodes,
@@ -43,51 +44,18 @@ impl<'a> Document<'a> {
             parameters: results.setting.parameters(),
             points: results.points,
             published: PublishedClaims {
-                provenance: "published",
+                provenance: Provenance::Published,
                 programs: results.loads.iter().filter_map(program).collect(),
             },
         }
     }
 }
 
-/// A row of CSV.
-#[derive(Debug, Serialize)]
-pub(super) struct CsvRow<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    cpus: u32,
-    nodes: u32,
-    seed: u64,
-    program: &'static str,
-    policy: Rule,
-    delay: Option<u32>,
-    namc: f64,
-    replications: u64,
-    updates: u64,
-    drops: u64,
-    migrations: u64,
-    remote_reads: u64,
-    references: u64,
-}
-
-/// The points, a row each.
-pub(super) fn csv_rows<'a>(results: &'a Results<'a>) -> impl Iterator<Item = CsvRow<'a>> {
-    let options = &results.setting.options;
-    results.points.iter().map(move |point| CsvRow {
-        provenance: "simulated",
-        machine: results.machine_name(),
-        cpus: options.processors(),
-        nodes: options.nodes,
-        seed: options.seed,
-        program: point.program,
-        policy: point.outcome.policy,
-        delay: point.outcome.delay,
-        namc: point.outcome.namc,
-        replications: point.outcome.replications,
-        updates: point.outcome.updates,
-        drops: point.outcome.counts.drops,
-        migrations: point.outcome.counts.migrations,
-        remote_reads: point.outcome.counts.remote_reads,
-        references: point.outcome.counts.references(),
-    })
+/// A row for each point.
+pub(super) fn points(results: &Results<'_>) -> Points {
+    let of = results.points.iter().map(|point| (point.program, &point.outcome));
+    let points = on_nodes(of, results.machine_name(), results.setting)
+        .same("seed", Unit::Count, results.setting.options.seed)
+        .each("program", Unit::Name, |(program, _)| *program);
+    outcome(points, |(_, outcome)| outcome).build()
 }

@@ -2,14 +2,21 @@
 
 use kilocore_lab::numa::{Load, Mix, claims};
 use kilocore_placement::{Account, Rule};
-use kilocore_show::{Table, number};
+use kilocore_show::{Mark, Provenance, Table, number};
 
+use super::at_one_delay;
 use super::results::Results;
 
 /// All tables that there are figures for.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
     let mut tables: Vec<Table> = results.loads.iter().map(|load| by_delay(results, load)).collect();
     tables.extend(beside_the_best(results));
+    let of = |load: &Load| {
+        let own = results.points.iter().filter(|point| point.program == load.name());
+        (load.name().to_owned(), own.map(|point| &point.outcome).collect())
+    };
+    let programs: Vec<_> = results.loads.iter().map(of).collect();
+    tables.extend(at_one_delay::table(&programs));
     tables.push(what_was_done(results));
     tables.push(mixes(results));
     tables
@@ -19,15 +26,10 @@ fn namc(value: f64) -> String {
     if value.is_finite() { format!("{value:.3}") } else { "–".to_owned() }
 }
 
-fn percent_more(value: f64) -> String {
-    if value.is_finite() { format!("{:+.1} %", value * 100.0) } else { "–".to_owned() }
-}
-
 /// A row for each delay, a column for each policy that has one. The others stand below.
 fn by_delay(results: &Results<'_>, load: &Load) -> Table {
     let (delayed, others): (Vec<Rule>, Vec<Rule>) =
         results.rules.iter().partition(|rule| rule.has_delay());
-    let title = format!("{}: NAMC by initial delay ({})", load.name(), results.mark().plain());
     let row = |&delay: &u32| {
         let cells = delayed.iter().map(|&rule| namc(results.namc(load, rule, delay)));
         (number::count(delay.into()), cells.collect())
@@ -44,7 +46,15 @@ fn by_delay(results: &Results<'_>, load: &Load) -> Table {
     let rows =
         if delayed.is_empty() { Vec::new() } else { results.delays.iter().map(row).collect() };
     let headings = delayed.iter().map(|rule| rule.name()).collect();
-    Table { title, front: "delay", headings, rows, below }
+    Table {
+        name: format!("namc-{}", load.name()),
+        title: format!("{}: NAMC by initial delay", load.name()),
+        mark: Some(results.mark()),
+        front: "delay",
+        headings,
+        rows,
+        below,
+    }
 }
 
 /// What the paper says of a program on its machine.
@@ -93,20 +103,23 @@ fn beside_the_best(results: &Results<'_>) -> Option<Table> {
                 format!("{}, {rule}", load.name()),
                 vec![
                     format!("{} ({})", namc(best), number::count(delay.into())),
-                    percent_more(worst / best - 1.0),
+                    number::change(worst / best),
                     evener,
                 ],
             ));
         }
     }
     Some(Table {
-        title: "Beside the best fixed delay (simulated)".to_owned(),
+        name: "best".to_owned(),
+        title: "Beside the best fixed delay".to_owned(),
+        mark: Some(Mark::new(Provenance::Simulated, "")),
         front: "program, policy",
-        headings: vec![
+        headings: [
             "best fixed NAMC (delay)",
             "worst from 100 to 5,000, against it",
             "variance of fixed over all delays, over its own",
-        ],
+        ]
+        .into(),
         rows,
         below: Vec::new(),
     })
@@ -142,12 +155,11 @@ fn what_was_done(results: &Results<'_>) -> Table {
         }
     }
     Table {
-        title: format!(
-            "What was done, with an initial delay of {} (simulated)",
-            number::count(delay.into())
-        ),
+        name: "done".to_owned(),
+        title: format!("What was done, with an initial delay of {}", number::count(delay.into())),
+        mark: Some(Mark::new(Provenance::Simulated, "")),
         front: "program, policy",
-        headings: vec!["remote reads", "copies", "given up", "moves", "updates", "messages"],
+        headings: ["remote reads", "copies", "given up", "moves", "updates", "messages"].into(),
         rows,
         below: Vec::new(),
     }
@@ -187,15 +199,12 @@ fn mixes(results: &Results<'_>) -> Table {
         }
     }
     Table {
+        name: "mix".to_owned(),
         title: "References by kind".to_owned(),
+        mark: None,
         front: "program",
-        headings: vec![
-            "millions",
-            "private reads",
-            "private writes",
-            "shared reads",
-            "shared writes",
-        ],
+        headings: ["millions", "private reads", "private writes", "shared reads", "shared writes"]
+            .into(),
         rows,
         below: Vec::new(),
     }

@@ -6,13 +6,14 @@ mod tables;
 
 use std::path::Path;
 
-use document::{Document, csv_rows};
-use kilocore_command_line::reports::{ReportFile, Reports, in_words};
+use document::{Document, points};
+use kilocore_command_line::reports::{ReportFile, Reports};
 use kilocore_command_line::{Failure, output};
 use kilocore_lab::numa::Replay;
 use kilocore_references::Reader;
-use kilocore_show::{Host, LinesReport, Report, ReportError, in_csv, in_json};
+use kilocore_show::{About, Host, Lines, Points, Study, Table};
 use results::Results;
+use serde::Serialize;
 
 /// Gives the references of a trace to all policies, and their outcomes out.
 pub(super) fn simulate(
@@ -34,41 +35,42 @@ pub(super) fn simulate(
         threads: replay.threads(),
         outcomes: &outcomes,
     };
-    reports.deliver(files, &results, Document::new(&results), || in_words(&tables::all(&results)))
+    reports.deliver_study(files, &results)
 }
 
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
+impl Study for Results<'_> {
+    fn about(&self) -> About {
+        let options = &self.setting.options;
+        About {
+            generated: output::generated(),
+            kind: "A program's references, simulated",
+            title: format!("Where the pages of {} lie", self.about.command.join(" ")),
+            host: Host::Real {
+                name: self.machine_name().to_owned(),
+                title: format!(
+                    "{} processors on {} memory nodes",
+                    options.processors(),
+                    options.nodes
+                ),
+                facts: Vec::new(),
+            },
+            parameters: self.setting.parameters(),
+        }
     }
 
-    fn svg(&self) -> Result<String, ReportError> {
-        Err(ReportError::NoCurves)
+    fn document(&self) -> impl Serialize {
+        Document::new(self)
     }
 
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
+    fn points(&self) -> Points {
+        points(self)
     }
 
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
+    fn charts(&self) -> Vec<Lines> {
+        Vec::new()
     }
-}
 
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    let options = &results.setting.options;
-    LinesReport {
-        generated: output::generated(),
-        kind: "A program's references, simulated",
-        title: format!("Where the pages of {} lie", results.about.command.join(" ")),
-        host: Host::Real {
-            name: results.machine_name().to_owned(),
-            title: format!("{} processors on {} memory nodes", options.processors(), options.nodes),
-            facts: Vec::new(),
-        },
-        charts: Vec::new(),
-        tables: tables::all(results),
-        parameters: results.setting.parameters(),
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
 }

@@ -6,14 +6,14 @@ mod tables;
 
 use std::process::ExitCode;
 
-use document::{Document, csv_rows};
-use kilocore_command_line::reports::in_words;
+use document::{Document, points};
 use kilocore_command_line::{Failure, chosen, output};
 use kilocore_lab::sched::cache::{self, Contender, Mix, Setting, judge, mixes};
 use kilocore_platform::Nanos;
-use kilocore_show::{Host, LinesReport, Parameter, Report, ReportError, in_csv, in_json};
+use kilocore_show::{About, Host, Lines, Parameter, Points, Study, Table};
 use kilocore_sim::occupancy::{Hardware, nas};
 use results::Results;
+use serde::Serialize;
 
 use super::Arguments;
 use super::scheduler_choice::for_caches;
@@ -36,9 +36,7 @@ pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
         points: &points,
         metrics: metrics.as_ref(),
     };
-    arguments
-        .reports
-        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
+    arguments.reports.deliver_study(&files, &results)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -83,40 +81,37 @@ fn chosen_mixes(names: &[String]) -> Result<Vec<Mix>, Failure> {
     Ok(chosen)
 }
 
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
+impl Study for Results<'_> {
+    fn about(&self) -> About {
+        let mixes = self.mixes.iter().map(|mix| Parameter {
+            name: format!("mix {}: {}", mix.name, mix.about),
+            value: results::counted(mix),
+            source:
+                "estimated: chosen before any policy ran; programs like those of the NAS suite, class A"
+                    .to_owned(),
+        });
+        About {
+            generated: output::generated(),
+            kind: "A published experiment, simulated",
+            title: "Programs that share caches, under schedulers that see it".to_owned(),
+            host: Host::Machine(kilocore_show::described(&self.setting.machine)),
+            parameters: mixes.collect(),
+        }
     }
 
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart().svg()
+    fn document(&self) -> impl Serialize {
+        Document::new(self)
     }
 
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
+    fn points(&self) -> Points {
+        points(self)
     }
 
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
+    fn charts(&self) -> Vec<Lines> {
+        vec![self.chart()]
     }
-}
 
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    let mixes = results.mixes.iter().map(|mix| Parameter {
-        name: format!("mix {}: {}", mix.name, mix.about),
-        value: results::counted(mix),
-        source:
-            "estimated: chosen before any policy ran; programs like those of the NAS suite, class A"
-                .to_owned(),
-    });
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: "Programs that share caches, under schedulers that see it".to_owned(),
-        host: Host::Machine(kilocore_show::described(&results.setting.machine)),
-        charts: vec![results.chart()],
-        tables: tables::all(results),
-        parameters: mixes.collect(),
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
 }

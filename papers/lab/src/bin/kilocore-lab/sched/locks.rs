@@ -6,12 +6,12 @@ mod tables;
 
 use std::process::ExitCode;
 
-use document::{Document, csv_rows};
-use kilocore_command_line::reports::in_words;
+use document::{Document, points};
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::sched::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
-use kilocore_show::{Host, LinesReport, Parameter, Report, ReportError, in_csv, in_json};
+use kilocore_show::{About, Host, Lines, Parameter, Points, Study, Table};
 use results::Results;
+use serde::Serialize;
 
 use super::Arguments;
 use super::scheduler_choice::for_locks;
@@ -46,46 +46,42 @@ pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let points = plan.run(&machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let results = Results { machine: &machine, plan: &plan, points: &points };
-    arguments
-        .reports
-        .deliver(&files, &results, Document::new(&results), || in_words(&tables::all(&results)))?;
+    arguments.reports.deliver_study(&files, &results)?;
     Ok(ExitCode::SUCCESS)
 }
 
-impl Report for Results<'_> {
-    fn html(&self) -> Result<String, ReportError> {
-        page(self).html()
+impl Study for Results<'_> {
+    fn about(&self) -> About {
+        let loads = &self.plan.loads;
+        let parameters = loads.iter().flat_map(|load| {
+            load.parameters().into_iter().map(|parameter| Parameter {
+                name: format!("{}: {}", load.name, parameter.name),
+                ..parameter
+            })
+        });
+        About {
+            generated: output::generated(),
+            kind: "A published experiment, simulated",
+            title: "Kernel locks that many cores fight for, under schedulers that see it"
+                .to_owned(),
+            host: Host::Machine(kilocore_show::described(self.machine)),
+            parameters: parameters.collect(),
+        }
     }
 
-    fn svg(&self) -> Result<String, ReportError> {
-        self.chart(&self.plan.loads[0]).svg()
+    fn document(&self) -> impl Serialize {
+        Document::new(self)
     }
 
-    fn csv(&self) -> Result<String, ReportError> {
-        in_csv(csv_rows(self))
+    fn points(&self) -> Points {
+        points(self)
     }
 
-    fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::new(self))
+    fn charts(&self) -> Vec<Lines> {
+        self.plan.loads.iter().map(|load| self.chart(load)).collect()
     }
-}
 
-/// Everything on one page.
-fn page(results: &Results<'_>) -> LinesReport {
-    let loads = &results.plan.loads;
-    let parameters = loads.iter().flat_map(|load| {
-        load.parameters().into_iter().map(|parameter| Parameter {
-            name: format!("{}: {}", load.name, parameter.name),
-            ..parameter
-        })
-    });
-    LinesReport {
-        generated: output::generated(),
-        kind: "A published experiment, simulated",
-        title: "Kernel locks that many cores fight for, under schedulers that see it".to_owned(),
-        host: Host::Machine(kilocore_show::described(results.machine)),
-        charts: loads.iter().map(|load| results.chart(load)).collect(),
-        tables: tables::all(results),
-        parameters: parameters.collect(),
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
 }

@@ -3,11 +3,17 @@
 use kilocore_placement::{Outcome, Rule};
 use kilocore_show::{Mark, Table, number};
 
+use super::super::at_one_delay;
 use super::results::Results;
 
 /// What could not be seen, and then what was.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
-    vec![coverage(results), by_policy(results)]
+    let program = results.about.command.join(" ");
+    let outcomes = results.outcomes.iter().collect();
+    [coverage(results), by_policy(results)]
+        .into_iter()
+        .chain(at_one_delay::table(&[(program, outcomes)]))
+        .collect()
 }
 
 fn coverage(results: &Results<'_>) -> Table {
@@ -17,7 +23,7 @@ fn coverage(results: &Results<'_>) -> Table {
         "Each reference goes to memory here. Those that hit a cache do not on a real machine."
             .to_owned(),
     );
-    Table { title: String::new(), front: "", headings: Vec::new(), rows: Vec::new(), below }
+    Table { below, ..Table::default() }
 }
 
 fn by_policy(results: &Results<'_>) -> Table {
@@ -51,17 +57,18 @@ fn by_policy(results: &Results<'_>) -> Table {
     };
     let references = results.outcomes.first().map_or(0, |outcome| outcome.counts.references());
     Table {
+        name: "policies".to_owned(),
         title: format!(
-            "{}: {} references of {} threads, on {} processors of {} nodes ({})",
+            "{}: {} references of {} threads, on {} processors of {} nodes",
             results.about.command.join(" "),
             number::count(references),
             results.threads,
             options.processors(),
             options.nodes,
-            Mark::simulated(results.machine_name(), options.seed).plain()
         ),
+        mark: Some(Mark::simulated(results.machine_name(), options.seed)),
         front: "policy",
-        headings: vec!["NAMC", "remote reads", "copies", "given up", "moves", "updates"],
+        headings: ["NAMC", "remote reads", "copies", "given up", "moves", "updates"].into(),
         rows: results.outcomes.iter().map(row).collect(),
         below: Vec::new(),
     }

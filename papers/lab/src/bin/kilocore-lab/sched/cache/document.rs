@@ -1,6 +1,7 @@
 //! The results for programs: one JSON document, or a row of CSV for each task of each point.
 
 use kilocore_lab::sched::cache::{Contender, Judgements, Point};
+use kilocore_show::{Points, Provenance, Unit};
 use serde::Serialize;
 
 use super::results::{Results, counted};
@@ -8,7 +9,7 @@ use super::results::{Results, counted};
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     experiment: &'static str,
     machine: &'a str,
     cores: u32,
@@ -41,7 +42,7 @@ struct Mean {
 /// What the thesis says of its policy.
 #[derive(Debug, Serialize)]
 struct Published {
-    provenance: &'static str,
+    provenance: Provenance,
     mean_beside_fair: f64,
     best_task_time: f64,
 }
@@ -57,7 +58,7 @@ impl<'a> Document<'a> {
         let mean =
             |&policy: &Contender| Some(Mean { policy, beside_fair: results.mean_gain(policy)? });
         Self {
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             experiment: "cache",
             machine: &setting.machine.name,
             cores: setting.cores,
@@ -71,7 +72,7 @@ impl<'a> Document<'a> {
             mean_beside_fair: results.contenders.iter().filter_map(mean).collect(),
             metrics: results.metrics,
             published: Published {
-                provenance: "published",
+                provenance: Provenance::Published,
                 mean_beside_fair: 1.1139,
                 best_task_time: 0.79,
             },
@@ -79,48 +80,26 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A row of CSV.
-#[derive(Debug, Serialize)]
-pub(super) struct CsvRow<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    seed: u64,
-    mix: &'static str,
-    policy: Contender,
-    cores: u32,
-    throughput: f64,
-    beside_fair: f64,
-    fairness: f64,
-    joules: f64,
-    task: usize,
-    program: &'static str,
-    progress: f64,
-    share: f64,
-    seconds_per_run: f64,
-    task_beside_fair: f64,
-}
-
-/// The points, a row for each task.
-pub(super) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow<'a>> {
-    let (machine, seed) = (&results.setting.machine.name, results.setting.seed);
-    results.points.iter().flat_map(move |point| {
-        point.tasks.iter().enumerate().map(move |(number, task)| CsvRow {
-            provenance: "simulated",
-            machine,
-            seed,
-            mix: point.mix,
-            policy: point.policy,
-            cores: point.cores,
-            throughput: point.throughput,
-            beside_fair: point.beside_fair,
-            fairness: point.fairness,
-            joules: point.joules,
-            task: number,
-            program: task.program,
-            progress: task.progress,
-            share: task.share,
-            seconds_per_run: task.seconds_per_run,
-            task_beside_fair: task.beside_fair,
-        })
-    })
+/// A row for each task of each point.
+pub(super) fn points(results: &Results<'_>) -> Points {
+    let tasks = results.points.iter().flat_map(|point| {
+        point.tasks.iter().enumerate().map(move |(number, task)| (point, number, task))
+    });
+    Points::of(Provenance::Simulated, tasks)
+        .same("machine", Unit::Name, &*results.setting.machine.name)
+        .same("seed", Unit::Count, results.setting.seed)
+        .each("mix", Unit::Name, |(point, ..)| point.mix)
+        .each("policy", Unit::Name, |(point, ..)| point.policy.to_string())
+        .each("cores", Unit::Count, |(point, ..)| point.cores)
+        .each("throughput", Unit::Count, |(point, ..)| point.throughput)
+        .each("beside_fair", Unit::Ratio, |(point, ..)| point.beside_fair)
+        .each("fairness", Unit::Share, |(point, ..)| point.fairness)
+        .each("joules", Unit::Joules, |(point, ..)| point.joules)
+        .each("task", Unit::Count, |(_, number, _)| *number)
+        .each("program", Unit::Name, |(.., task)| task.program)
+        .each("progress", Unit::Share, |(.., task)| task.progress)
+        .each("share", Unit::Share, |(.., task)| task.share)
+        .each("seconds_per_run", Unit::Seconds, |(.., task)| task.seconds_per_run)
+        .each("task_beside_fair", Unit::Ratio, |(.., task)| task.beside_fair)
+        .build()
 }

@@ -1,20 +1,20 @@
 //! The results for people.
 
-use kilocore_lab::sched::cache::{Judgements, Mix, Point};
-use kilocore_show::{Table, number};
+use kilocore_lab::sched::cache::{Contender, Judgements, Mix, Point};
+use kilocore_show::{Mark, Provenance, Table, number};
 
 use super::results::{Results, counted};
 
 /// All tables.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
     let mut tables: Vec<Table> = results.mixes.iter().map(|mix| of_mix(results, mix)).collect();
-    tables.push(means(results));
+    if results.contenders.iter().any(|&contender| contender != Contender::FAIR) {
+        tables.push(throughputs(results));
+        let worst = "More time for the task that fares worst, beside fair sharing";
+        tables.push(by_mix(results, "worst", worst, |point| point.worst_beside_fair));
+    }
     tables.extend(results.metrics.map(metrics));
     tables
-}
-
-fn change(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
 
 /// A row for each who schedules.
@@ -23,47 +23,65 @@ fn of_mix(results: &Results<'_>, mix: &Mix) -> Table {
         let best = point.tasks.iter().map(|task| task.beside_fair).fold(f64::INFINITY, f64::min);
         let cells = vec![
             format!("{:.2}", point.throughput),
-            change(point.beside_fair),
+            number::change(point.beside_fair),
             format!("{:.3}", point.fairness),
-            change(point.worst_beside_fair),
-            change(best),
+            number::change(point.worst_beside_fair),
+            number::change(best),
             format!("{:.0} J", point.joules_per_work),
         ];
         (point.policy.to_string(), cells)
     };
     let own = |contender: &_| results.point(mix, *contender).map(row);
     Table {
-        title: format!("{}: {} ({})", mix.name, counted(mix), results.mark().plain()),
+        name: mix.name.to_owned(),
+        title: format!("{}: {}", mix.name, counted(mix)),
+        mark: Some(results.mark()),
         front: "policy",
-        headings: vec![
+        headings: [
             "undisturbed cores",
             "beside fair",
             "fairness",
             "worst task's time",
             "best task's time",
             "a core's second",
-        ],
+        ]
+        .into(),
         rows: results.contenders.iter().filter_map(own).collect(),
         below: vec![format!("{}: {}", mix.name, mix.about)],
     }
 }
 
-/// Over the mixes of the suite's programs.
-fn means(results: &Results<'_>) -> Table {
-    let row = |&contender: &_| {
-        let gain = results.mean_gain(contender)?;
-        Some((contender.to_string(), vec![change(gain)]))
+/// A row for each mix, a column for each who schedules but fair sharing.
+fn by_mix(results: &Results<'_>, name: &str, title: &str, figure: fn(&Point) -> f64) -> Table {
+    let others = || results.contenders.iter().filter(|&&other| other != Contender::FAIR);
+    let row = |mix: &Mix| {
+        let cell =
+            |&other: &Contender| number::change(results.point(mix, other).map_or(f64::NAN, figure));
+        (mix.name.to_owned(), others().map(cell).collect())
     };
     Table {
-        title: format!("All mixes of the NAS-like programs ({})", results.mark().plain()),
-        front: "policy",
-        headings: vec!["throughput beside fair"],
-        rows: results.contenders.iter().filter_map(row).collect(),
-        below: vec![
-            "published: +11.39 % over the completely fair scheduler, task times at most 21 % shorter, near the optimum"
-                .to_owned(),
-        ],
+        name: name.to_owned(),
+        title: title.to_owned(),
+        mark: Some(results.mark()),
+        front: "mix",
+        headings: others().map(|other| other.name()).collect(),
+        rows: results.mixes.iter().map(row).collect(),
+        below: Vec::new(),
     }
+}
+
+/// Throughput, mix by mix, and in the mean over those of the suite's programs.
+fn throughputs(results: &Results<'_>) -> Table {
+    let title = "Throughput beside fair sharing";
+    let mut table = by_mix(results, "mixes", title, |point| point.beside_fair);
+    let others = results.contenders.iter().filter(|&&other| other != Contender::FAIR);
+    let means = others.map(|&other| number::change(results.mean_gain(other).unwrap_or(f64::NAN)));
+    table.rows.push(("mean of the NAS-like programs".to_owned(), means.collect()));
+    table.below.push(
+        "published: +11.39 % over the completely fair scheduler, task times at most 21 % shorter, near the optimum"
+            .to_owned(),
+    );
+    table
 }
 
 /// Which counts tell how hard a program presses.
@@ -77,13 +95,12 @@ fn metrics(judged: &Judgements) -> Table {
         (metric.metric.to_owned(), cells)
     };
     Table {
-        title: "What tells how hard a NAS-like program presses (simulated)".to_owned(),
+        name: "metrics".to_owned(),
+        title: "What tells how hard a NAS-like program presses".to_owned(),
+        mark: Some(Mark::new(Provenance::Simulated, "")),
         front: "metric",
-        headings: vec![
-            "correlation with intensity",
-            "with sensitivity",
-            "change beside a neighbour",
-        ],
+        headings: ["correlation with intensity", "with sensitivity", "change beside a neighbour"]
+            .into(),
         rows: judged.metrics.iter().map(row).collect(),
         below: vec![
             format!(

@@ -1,7 +1,7 @@
-//! The results for programs: one JSON document, or a row of CSV for each point.
+//! The results for programs: one JSON document, or a row for each point.
 
-use kilocore_lab::sched::locks::{KernelLock, Point};
-use kilocore_show::Parameter;
+use kilocore_lab::sched::locks::Point;
+use kilocore_show::{Parameter, Points, Provenance, Unit};
 use serde::Serialize;
 
 use super::results::Results;
@@ -9,7 +9,7 @@ use super::results::Results;
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     experiment: &'static str,
     machine: &'a str,
     seed: u64,
@@ -36,7 +36,7 @@ impl<'a> Document<'a> {
             parameters: load.parameters(),
         });
         Self {
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             experiment: "locks",
             machine: &results.machine.name,
             seed: plan.length.seed,
@@ -48,48 +48,24 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A row of CSV.
-#[derive(Debug, Serialize)]
-pub(super) struct CsvRow<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    seed: u64,
-    load: &'static str,
-    lock: KernelLock,
-    policy: &'a str,
-    cores: u32,
-    throughput: f64,
-    throughput_with_search: f64,
-    speedup: Option<f64>,
-    waiting: f64,
-    watts: f64,
-    joules: f64,
-    joules_per_operation: f64,
-    fairness: f64,
-    k: Option<u32>,
-    found_after: Option<u32>,
-}
-
-/// The points, a row each.
-pub(super) fn csv_rows<'a>(results: &Results<'a>) -> impl Iterator<Item = CsvRow<'a>> {
-    let (machine, seed) = (&results.machine.name, results.plan.length.seed);
-    results.points.iter().map(move |point| CsvRow {
-        provenance: "simulated",
-        machine,
-        seed,
-        load: point.load,
-        lock: point.lock,
-        policy: &point.policy,
-        cores: point.cores,
-        throughput: point.throughput,
-        throughput_with_search: point.throughput_with_search,
-        speedup: point.speedup,
-        waiting: point.waiting,
-        watts: point.watts,
-        joules: point.joules,
-        joules_per_operation: point.joules_per_operation,
-        fairness: point.fairness,
-        k: point.k,
-        found_after: point.found_after,
-    })
+/// A row for each point.
+pub(super) fn points(results: &Results<'_>) -> Points {
+    Points::of(Provenance::Simulated, results.points)
+        .same("machine", Unit::Name, &*results.machine.name)
+        .same("seed", Unit::Count, results.plan.length.seed)
+        .each("load", Unit::Name, |point| point.load)
+        .each("lock", Unit::Name, |point| point.lock.name())
+        .each("policy", Unit::Name, |point| &*point.policy)
+        .each("cores", Unit::Count, |point| point.cores)
+        .each("throughput", Unit::PerSecond, |point| point.throughput)
+        .each("throughput_with_search", Unit::PerSecond, |point| point.throughput_with_search)
+        .each("speedup", Unit::Ratio, |point| point.speedup)
+        .each("waiting", Unit::Share, |point| point.waiting)
+        .each("watts", Unit::Watts, |point| point.watts)
+        .each("joules", Unit::Joules, |point| point.joules)
+        .each("joules_per_operation", Unit::Joules, |point| point.joules_per_operation)
+        .each("fairness", Unit::Share, |point| point.fairness)
+        .each("k", Unit::Count, |point| point.k)
+        .each("found_after", Unit::Count, |point| point.found_after)
+        .build()
 }

@@ -1,18 +1,16 @@
-//! The advice for programs: one JSON document, or a row of CSV for each mapping.
+//! The advice for programs: one JSON document, or a row for each mapping.
 
-use kilocore_placement::advice::{
-    Advice, Frame, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds,
-};
-use kilocore_show::Parameter;
+use kilocore_show::{Parameter, Points, Provenance, Unit};
 use serde::Serialize;
 
-use super::results::Results;
+use super::Results;
+use crate::advice::{Advice, Frame, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds};
 
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     schema: &'static str,
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     cpus: u32,
     nodes: u32,
@@ -192,11 +190,11 @@ fn kind(kind: &Kind) -> &'static str {
 
 impl<'a> Document<'a> {
     pub(super) fn new(results: &'a Results) -> Self {
-        let Results { description, setting, about, unseen, thresholds, advice } = results;
+        let Results { machine, setting, about, unseen, thresholds, advice, .. } = results;
         Self {
             schema: "kilocore-numa-advice/1",
-            provenance: "simulated",
-            machine: &description.name,
+            provenance: Provenance::Simulated,
+            machine: &machine.name,
             cpus: setting.options.processors(),
             nodes: setting.options.nodes,
             command: &about.command,
@@ -214,60 +212,30 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A row of CSV.
-#[derive(Debug, Serialize)]
-pub(super) struct CsvRow<'a> {
-    provenance: &'static str,
-    machine: &'a str,
-    cpus: u32,
-    nodes: u32,
-    memory: String,
-    kind: &'static str,
-    touched_bytes: u64,
-    reads: u64,
-    writes: u64,
-    threads: u32,
-    used_by_nodes: u32,
-    remote: u64,
-    first_touch_cycles: u64,
-    interleaved_cycles: u64,
-    moved_cycles: u64,
-    linux_cycles: u64,
-    replicated_cycles: u64,
-    optimum_cycles: u64,
-    verdict: &'static str,
-    gain_cycles: Option<u64>,
-    gain_share: Option<f64>,
-}
-
-/// The mappings, a row each.
-pub(super) fn csv_rows(results: &Results) -> impl Iterator<Item = CsvRow<'_>> {
+/// A row for each mapping.
+pub(super) fn points(results: &Results) -> Points {
     let options = &results.setting.options;
-    results.advice.mappings.iter().map(move |row| {
-        let Cycles { first_touch, interleaved, moved, linux, replicated, optimum } =
-            Cycles::from(&row.costs);
-        CsvRow {
-            provenance: "simulated",
-            machine: &results.description.name,
-            cpus: options.processors(),
-            nodes: options.nodes,
-            memory: row.kind.to_string(),
-            kind: kind(&row.kind),
-            touched_bytes: row.touched_bytes,
-            reads: row.reads,
-            writes: row.writes,
-            threads: row.threads,
-            used_by_nodes: row.nodes,
-            remote: row.remote,
-            first_touch_cycles: first_touch,
-            interleaved_cycles: interleaved,
-            moved_cycles: moved,
-            linux_cycles: linux,
-            replicated_cycles: replicated,
-            optimum_cycles: optimum,
-            verdict: row.verdict.word(),
-            gain_cycles: row.verdict.gain().map(|gain| gain.cycles.0),
-            gain_share: row.verdict.gain().map(|gain| gain.share),
-        }
-    })
+    let cost = |placement| move |row: &&MappingAdvice| row.costs.of(placement).0;
+    Points::of(Provenance::Simulated, &results.advice.mappings)
+        .same("machine", Unit::Name, &*results.machine.name)
+        .same("cpus", Unit::Count, options.processors())
+        .same("nodes", Unit::Count, options.nodes)
+        .each("memory", Unit::Name, |row| row.kind.to_string())
+        .each("kind", Unit::Name, |row| kind(&row.kind))
+        .each("touched_bytes", Unit::Bytes, |row| row.touched_bytes)
+        .each("reads", Unit::Count, |row| row.reads)
+        .each("writes", Unit::Count, |row| row.writes)
+        .each("threads", Unit::Count, |row| row.threads)
+        .each("used_by_nodes", Unit::Count, |row| row.nodes)
+        .each("remote", Unit::Count, |row| row.remote)
+        .each("first_touch_cycles", Unit::Cycles, cost(Placement::FirstTouch))
+        .each("interleaved_cycles", Unit::Cycles, cost(Placement::Interleaved))
+        .each("moved_cycles", Unit::Cycles, cost(Placement::Moved))
+        .each("linux_cycles", Unit::Cycles, cost(Placement::Migrated))
+        .each("replicated_cycles", Unit::Cycles, cost(Placement::Replicated))
+        .each("optimum_cycles", Unit::Cycles, cost(Placement::Optimum))
+        .each("verdict", Unit::Name, |row| row.verdict.word())
+        .each("gain_cycles", Unit::Cycles, |row| row.verdict.gain().map(|gain| gain.cycles.0))
+        .each("gain_share", Unit::Share, |row| row.verdict.gain().map(|gain| gain.share))
+        .build()
 }

@@ -1,10 +1,10 @@
 //! The advice for people: what could not be seen, what to do, and what it rests on.
 
-use kilocore_placement::Node;
-use kilocore_placement::advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
 use kilocore_show::{Mark, Table, number};
 
-use super::results::Results;
+use super::Results;
+use crate::Node;
+use crate::advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
 
 /// How many mappings are shown. The documents have all.
 const MOST_ROWS: usize = 24;
@@ -41,11 +41,11 @@ fn coverage(results: &Results) -> Table {
             number::engineering(results.thresholds.cached_bytes as f64, "B")
         ),
     ];
-    Table { title: String::new(), front: "", headings: Vec::new(), rows: Vec::new(), below }
+    Table { below, ..Table::default() }
 }
 
-fn mark(results: &Results) -> String {
-    Mark::simulated(&results.description.name, results.setting.options.seed).plain()
+fn mark(results: &Results) -> Mark {
+    Mark::simulated(&results.machine.name, results.setting.options.seed)
 }
 
 fn name(row: &MappingAdvice) -> String {
@@ -117,15 +117,16 @@ fn advised(results: &Results, shown: &[&MappingAdvice], left_out: usize) -> Tabl
     below.extend(ways(shown));
     below.extend(crowded(advice));
     Table {
+        name: "advice".to_owned(),
         title: format!(
-            "{}: what to do about its memory, on {} processors of {} nodes ({})",
+            "{}: what to do about its memory, on {} processors of {} nodes",
             results.about.command.join(" "),
             options.processors(),
             options.nodes,
-            mark(results)
         ),
+        mark: Some(mark(results)),
         front: "memory",
-        headings: vec!["advice", "gain, cycles", "gain, share"],
+        headings: ["advice", "gain, cycles", "gain, share"].into(),
         rows: shown.iter().map(row).collect(),
         below,
     }
@@ -156,22 +157,16 @@ fn used(results: &Results, shown: &[&MappingAdvice]) -> Table {
         (name(row), cells)
     };
     Table {
+        name: "users".to_owned(),
         title: format!(
-            "Who uses it: {} references of {} threads (counted), and what is remote ({})",
+            "Who uses it: {} references of {} threads (counted), and what is remote",
             number::count(results.advice.references()),
             number::count(results.advice.threads as u64),
-            mark(results)
         ),
+        mark: Some(mark(results)),
         front: "memory",
-        headings: vec![
-            "touched",
-            "reads",
-            "writes",
-            "share of reads",
-            "threads",
-            "nodes",
-            "remote",
-        ],
+        headings: ["touched", "reads", "writes", "share of reads", "threads", "nodes", "remote"]
+            .into(),
         rows: shown.iter().map(row).collect(),
         below: Vec::new(),
     }
@@ -203,7 +198,9 @@ fn costs(results: &Results, shown: &[&MappingAdvice]) -> Table {
     let whole = COLUMNS.iter().map(|&(placement, _)| namc(advice.namc(placement)));
     let whole = ("all".to_owned(), [number::percent(1.0)].into_iter().chain(whole).collect());
     Table {
-        title: format!("NAMC: cost of a reference, in local ones ({})", mark(results)),
+        name: "costs".to_owned(),
+        title: "NAMC: cost of a reference, in local ones".to_owned(),
+        mark: Some(mark(results)),
         front: "memory",
         headings: [("share of cost")].into_iter().chain(COLUMNS.map(|(_, name)| name)).collect(),
         rows: shown.iter().map(row).chain([whole]).collect(),

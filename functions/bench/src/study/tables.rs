@@ -1,8 +1,9 @@
 //! Results in rows: all benchmarks, the laws, and one benchmark in full.
 
-use kilocore_kernel_bench::document::{Outcome, Point, Summary};
-use kilocore_kernel_bench::{Document, Limit, Noise};
 use kilocore_show::{Mark, Provenance, Table, number};
+
+use crate::document::{Outcome, Point, Summary};
+use crate::{Document, Limit, Noise, Usl};
 
 /// Of what the figures are.
 pub(super) fn mark(document: &Document) -> Mark {
@@ -16,8 +17,8 @@ const IN_FULL: usize = 3;
 /// A load before from which it is said that others were running.
 const BUSY: f64 = 0.5;
 
-/// All results, at most so many characters wide.
-pub(crate) fn in_words(document: &Document, width: u16) -> String {
+/// What a terminal shows: of few benchmarks everything.
+pub(super) fn on_terminal(document: &Document) -> Vec<Table> {
     let mut tables = vec![overview(document)];
     if document.settings.cores.len() > 1 {
         tables.push(laws(document));
@@ -25,8 +26,7 @@ pub(crate) fn in_words(document: &Document, width: u16) -> String {
     if document.benchmarks.len() <= IN_FULL {
         tables.extend(document.benchmarks.iter().filter(|o| o.has_run()).map(in_full));
     }
-    let tables: Vec<String> = tables.iter().map(|table| table.plain(width)).collect();
-    tables.join("\n")
+    tables
 }
 
 /// The points of a benchmark that were measured.
@@ -39,12 +39,8 @@ pub(super) fn overview(document: &Document) -> Table {
     let cores = &document.settings.cores;
     let (fewest, most) = (cores.first().copied(), cores.last().copied());
     let on = |cores: Option<u32>| cores.map_or_else(String::new, |cores| format!("{cores}"));
-    let title = format!(
-        "Operations per second on {} and on {} cores, medians ({})",
-        on(fewest),
-        on(most),
-        mark(document).plain()
-    );
+    let title =
+        format!("Operations per second on {} and on {} cores, medians", on(fewest), on(most));
     let explained =
         "each: the slowest task's rate over the fastest's, on the most cores; noise: half the
 \
@@ -52,9 +48,11 @@ pub(super) fn overview(document: &Document) -> Table {
                      more of the cores on some numbers of them than on others";
     let below = [explained.to_owned()].into_iter().chain(warnings(document));
     Table {
+        name: "overview".to_owned(),
         title,
+        mark: Some(mark(document)),
         front: "benchmark",
-        headings: vec!["tasks", "fewest", "most", "speedup", "shape", "each", "noise"],
+        headings: ["tasks", "fewest", "most", "speedup", "shape", "each", "noise"].into(),
         rows: document.benchmarks.iter().filter_map(row).collect(),
         below: below.chain(document.benchmarks.iter().flat_map(refusals)).collect(),
     }
@@ -153,7 +151,7 @@ pub(super) fn laws(document: &Document) -> Table {
     let row = |outcome: &Outcome| {
         let scaling = outcome.scaling.as_ref()?;
         let usl = scaling.usl.as_ref();
-        let of_usl = |of: fn(&kilocore_kernel_bench::Usl) -> f64| usl.map_or(f64::NAN, of);
+        let of_usl = |of: fn(&Usl) -> f64| usl.map_or(f64::NAN, of);
         let figures = vec![
             number::figure(scaling.gustafson.serial),
             number::percent(scaling.gustafson.error),
@@ -171,9 +169,12 @@ pub(super) fn laws(document: &Document) -> Table {
                      errors";
     let little = "two core counts settle \u{3c3} and leave \u{3ba} at 0";
     Table {
+        name: "laws".to_owned(),
         title: "Laws fitted to the speedups (of what was measured)".to_owned(),
+        mark: None,
         front: "benchmark",
-        headings: vec!["s", "error", "\u{3c3}", "\u{3ba}", "peak by law", "error", "measured peak"],
+        headings: ["s", "error", "\u{3c3}", "\u{3ba}", "peak by law", "error", "measured peak"]
+            .into(),
         rows: document.benchmarks.iter().filter_map(row).collect(),
         below: [Some(explained), few.then_some(little)]
             .into_iter()
@@ -207,12 +208,14 @@ had \
         number::percent(certainty)
     );
     Table {
+        name: format!("{}-{}", outcome.name, outcome.kind),
+        mark: None,
         title: format!(
             "{} as {}: {} (measured; one operation: {})",
             outcome.name, outcome.kind, outcome.title, outcome.operation
         ),
         front: "cores",
-        headings: vec!["rate", "interval", "speedup", "operation", "each", "on core", "samples"],
+        headings: ["rate", "interval", "speedup", "operation", "each", "on core", "samples"].into(),
         rows: measured(outcome).map(row).collect(),
         below: [interval].into_iter().chain(outcome.notes.iter().cloned()).collect(),
     }

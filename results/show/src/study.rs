@@ -1,0 +1,94 @@
+//! A study: points that were simulated or measured, and every way in which they are shown.
+
+mod document;
+mod page;
+
+use serde::Serialize;
+
+use crate::{Generated, Lines, Machine, Parameter, Points, Report, ReportError, Table, in_json};
+
+/// What a study was made on.
+#[derive(Debug, Clone)]
+pub enum Host {
+    /// A machine that was simulated.
+    Machine(Machine),
+    /// A real one, or one that no machine file describes.
+    Real {
+        /// Its name.
+        name: String,
+        /// What it is.
+        title: String,
+        /// What is known of it: what, and its value.
+        facts: Vec<(&'static str, String)>,
+    },
+}
+
+impl Host {
+    fn name_and_title(&self) -> (&str, &str) {
+        match self {
+            Host::Machine(machine) => (&machine.name, &machine.title),
+            Host::Real { name, title, .. } => (name, title),
+        }
+    }
+}
+
+/// What a study is.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// By whom, how and when it was made.
+    pub generated: Generated,
+    /// What kind of thing it is, in a few words.
+    pub kind: &'static str,
+    /// What it is of.
+    pub title: String,
+    /// The machine.
+    pub host: Host,
+    /// What was simulated, if anything was.
+    pub parameters: Vec<Parameter>,
+}
+
+/// Points that were simulated or measured. Whoever has said what they are has a [`Report`]: a page, a
+/// chart, CSV, JSON and Markdown, besides tables for a terminal.
+pub trait Study {
+    /// Returns what it is.
+    fn about(&self) -> About;
+
+    /// Returns everything, for programs. Its JSON is what users' scripts read.
+    fn document(&self) -> impl Serialize;
+
+    /// Returns the points, for spreadsheets.
+    fn points(&self) -> Points;
+
+    /// Returns the charts of its page. The first is the one that says most; small ones stand in pairs.
+    fn charts(&self) -> Vec<Lines>;
+
+    /// Returns the tables, for people.
+    fn tables(&self) -> Vec<Table>;
+
+    /// Returns those of the tables that a terminal shows; all, if nothing else is said.
+    fn terminal_tables(&self) -> Vec<Table> {
+        self.tables()
+    }
+}
+
+impl<S: Study> Report for S {
+    fn html(&self) -> Result<String, ReportError> {
+        page::html(self)
+    }
+
+    fn svg(&self) -> Result<String, ReportError> {
+        self.charts().first().ok_or(ReportError::NoCurves)?.svg()
+    }
+
+    fn csv(&self) -> Result<String, ReportError> {
+        self.points().csv()
+    }
+
+    fn json(&self) -> Result<String, ReportError> {
+        in_json(&self.document())
+    }
+
+    fn markdown(&self) -> Result<String, ReportError> {
+        Ok(document::markdown(&self.about(), &self.tables()))
+    }
+}
