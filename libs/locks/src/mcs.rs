@@ -85,7 +85,11 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
     fn queue(&self) {
         let node =
             Padded(Node::<P> { next: P::Ptr::new(ptr::null_mut()), admitted: Signal::new() });
-        let me = ptr::from_ref(&*node).cast_mut();
+        P::with_local(node, |node| self.wait_in_queue(node));
+    }
+
+    fn wait_in_queue(&self, node: &Node<P>) {
+        let me = ptr::from_ref(node).cast_mut();
         // Release makes our node visible to the newcomer that finds it in the tail. Acquire makes
         // visible to us the node that we find there or, if the lock was free, what its last holder
         // wrote.
@@ -103,7 +107,7 @@ impl<P: Platform, M: Manner> Mcs<P, M> {
             link.store(me, Ordering::Release);
             node.admitted.wait::<M>();
         }
-        self.leave_queue(&node);
+        self.leave_queue(node);
     }
 
     /// Moves the link to the successor from the new holder's node into the lock, after which no

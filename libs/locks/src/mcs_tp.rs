@@ -132,17 +132,21 @@ impl<P: Platform> McsTp<P> {
 
     #[cold]
     fn queue(&self) {
-        loop {
-            let node = Node::<P>::new();
-            let me = ptr::from_ref(&*node).cast_mut();
-            // Release makes our node visible to the newcomer that finds it in the tail. Acquire
-            // makes visible to us the node that we find there or, if the lock was free, what its
-            // last holder wrote.
-            let before = self.tail.swap(me, Ordering::AcqRel);
-            if before.is_null() || self.wait_behind(before, &node) {
-                return self.leave_queue(&node);
-            }
+        while !P::with_local(Node::<P>::new(), |node| self.wait_in_queue(node)) {}
+    }
+
+    /// Waits with a new node at the end of the queue. Returns true once it holds the lock, or false if
+    /// it was removed from the queue.
+    fn wait_in_queue(&self, node: &Node<P>) -> bool {
+        // Release makes our node visible to the newcomer that finds it in the tail. Acquire makes
+        // visible to us the node that we find there or, if the lock was free, what its last holder
+        // wrote.
+        let before = self.tail.swap(ptr::from_ref(node).cast_mut(), Ordering::AcqRel);
+        let admitted = before.is_null() || self.wait_behind(before, node);
+        if admitted {
+            self.leave_queue(node);
         }
+        admitted
     }
 
     /// Links `node` behind `before` and waits until it is admitted (returns true) or removed

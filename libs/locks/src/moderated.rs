@@ -124,9 +124,9 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         if !self.is_inherited() && self.enter_queue(places) {
             return self.acquire_in_queue(thread);
         }
-        let guest = Guest::new(self.key);
-        // SAFETY: the guest stays here until it has the lock.
-        unsafe { self.wait_as_guest(&guest, thread, places, sleep) };
+        // SAFETY: the guest stays where it is until it has the lock.
+        let wait = |guest: &_| unsafe { self.wait_as_guest(guest, thread, places, sleep) };
+        P::with_local(self.guest(), wait);
     }
 
     /// Returns a waiter for this lock that may give up.

@@ -152,12 +152,15 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         if self.spin() {
             return;
         }
-        let waiter = Waiter::new(Wish::Write);
+        P::with_local(Waiter::new(Wish::Write), |waiter| self.queue_as_writer(waiter));
+    }
+
+    fn queue_as_writer(&self, waiter: &Waiter<P>) {
         let taken = self.queue.locked(|line| {
             let taken = self.take_past_queue(if line.is_empty() { QUEUED } else { 0 });
             if !taken {
                 // SAFETY: it leaves this function only after taking itself out, below.
-                unsafe { line.push(&waiter) };
+                unsafe { line.push(waiter) };
             }
             taken
         });
@@ -166,7 +169,7 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         }
         loop {
             waiter.sleep::<TURNS>();
-            if self.queue.locked(|line| self.take_as_first(&waiter, line)) {
+            if self.queue.locked(|line| self.take_as_first(waiter, line)) {
                 return;
             }
         }
@@ -193,7 +196,10 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
         if before & CROWDED != 0 {
             too_many_readers::<P>();
         }
-        let waiter = Waiter::new(Wish::Read);
+        P::with_local(Waiter::new(Wish::Read), |waiter| self.queue_as_reader(waiter));
+    }
+
+    fn queue_as_reader(&self, waiter: &Waiter<P>) {
         let inside = self.queue.locked(|line| {
             let first = line.is_empty();
             // Acquire: we see what the writer wrote that has just left.
@@ -201,7 +207,7 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
                 return true; // It is counted, and nobody keeps it out any more.
             }
             // SAFETY: it leaves this function only after it was woken, below.
-            unsafe { line.push(&waiter) };
+            unsafe { line.push(waiter) };
             // We join the queue first and remove our count afterwards. A thread that leaves in
             // between takes us for a reader inside, and leaves the look at the queue to us.
             let change = if first { QUEUED.wrapping_sub(1) } else { 1u32.wrapping_neg() };

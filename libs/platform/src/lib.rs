@@ -234,6 +234,18 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// simulation it is a number that is the same in each run.
     fn address_key<T>(object: &T) -> usize;
 
+    /// Calls `work` with `value` at a place where other threads may access it until `work` returns: what
+    /// a waiter keeps on its stack, such as its node of a queue. By default, and natively, the place is
+    /// the caller's stack frame.
+    ///
+    /// Where the compiler puts a frame must not change a simulated figure. So a simulation has a stack
+    /// of its own for these values, on which each begins with a cache line, and refuses words that lie
+    /// in a frame.
+    #[inline(always)]
+    fn with_local<T, R>(value: T, work: impl FnOnce(&T) -> R) -> R {
+        work(&value)
+    }
+
     /// Announces that the memory of `object` is about to go back to an allocator, which may hand it
     /// out again for another object. Natively this does nothing. A simulation then treats the next
     /// use of the address as new memory, so that its result does not depend on the host's

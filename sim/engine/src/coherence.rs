@@ -21,6 +21,8 @@ mod numbers;
 mod queues;
 mod visit;
 
+use std::ops::Range;
+
 use kilocore_platform::{Cycles, NodeId};
 
 use self::layers::Layers;
@@ -46,6 +48,10 @@ pub(crate) enum Access {
     /// An atomic read-modify-write: the core waits for the line.
     Rmw,
 }
+
+/// Where a compiler puts a frame decides what shares a line with it, and what lay there before.
+const IN_FRAME: &str = "a simulated word lies in a stack frame: put it on the heap, or lend it to \
+                        others by `Platform::with_local`";
 
 /// All lines, and the caches and channels that hold and carry them.
 #[derive(Debug)]
@@ -96,7 +102,7 @@ impl Coherence {
         let key = address >> line_shift;
         match self.numbers.recent(key) {
             Some(line) => line,
-            None => self.look_up(key, node),
+            None => self.look_up(address, line_shift, node),
         }
     }
 
@@ -107,7 +113,8 @@ impl Coherence {
     }
 
     #[cold]
-    fn look_up(&mut self, key: usize, node: NodeId) -> LineId {
+    fn look_up(&mut self, address: usize, line_shift: u32, node: NodeId) -> LineId {
+        let key = address >> line_shift;
         if let Some(line) = self.line_of_region(key) {
             return line;
         }
@@ -115,8 +122,19 @@ impl Coherence {
         let line = self.numbers.look_up(key, fresh);
         if line == fresh {
             self.push_line(Line::new(node));
+            assert!(!self.numbers.is_in_frames(address), "{IN_FRAME}");
         }
         line
+    }
+
+    /// Refuses words at the addresses of a task's frames.
+    pub(crate) fn refuse_frames(&mut self, frames: Range<usize>) {
+        self.numbers.add_frames(frames);
+    }
+
+    /// Forgets the frames of a task that has ended.
+    pub(crate) fn forget_frames(&mut self, frames: &Range<usize>) {
+        self.numbers.remove_frames(frames);
     }
 
     fn push_line(&mut self, line: Line) {

@@ -40,12 +40,6 @@ pub(crate) struct Engine {
     pub(crate) steering: Option<Box<Steering>>,
 }
 
-/// The engine lies in the region of the heap in which simulated code allocates ([`crate::heap`]).
-/// If it were larger, all that is allocated after it would lie farther on and share lines in other
-/// ways, and figures that are published in docs would change a little. So whoever adds a field finds
-/// room for it, or a box of its own that is only there when it is needed.
-const _: () = assert!(size_of::<Engine>() <= 976 || cfg!(not(target_pointer_width = "64")));
-
 impl Engine {
     /// A machine with cores at the given places and no tasks.
     pub(crate) fn new(costs: Costs, places: &[Place], seed: u64) -> Self {

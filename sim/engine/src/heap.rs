@@ -1,24 +1,30 @@
 //! Memory for what is simulated, that lies the same way every time.
 //!
-//! Which words share a line depends on where the host's allocator put them. That depends on the
-//! allocator's version and on everything that the process did before, such as other simulations or a
-//! progress bar. So each simulation has a region of address space to itself, with an allocator that
-//! begins afresh. The thread that set the simulation up allocates there until the simulation has
-//! run. What it allocates there may live longer and may be freed anywhere. The region is used again
-//! once all of it is gone.
+//! Which words share a line must not depend on where an allocator puts objects. A host's allocator
+//! decides that by its version and by everything that the process did before, such as other
+//! simulations or a progress bar. So each simulation has a region of address space to itself. The
+//! thread that set the simulation up allocates there until the simulation has run. What it allocates
+//! there may live longer and may be freed anywhere. The region is used again once all of it is gone.
+//!
+//! # Which words share a line
+//! * **Each allocation begins with a line and shares none**, so that its type alone decides which of
+//!   its words share one. Lines go in pairs here, as they do for [`Padded`].
+//! * **An allocation gets the lines that were freed last** by one of about its size, or else new ones.
+//!   So memory that goes to and fro stays in the caches, as it does with allocators that programs use.
+//!   A block that is allocated and freed in between, which a compiler may leave out, changes nothing.
 //!
 //! Regions are reserved once and never given back. They are a lot larger than needed, and the host
-//! backs them as they are touched. The allocator in a region is that of the crate `rlsf`.
+//! backs them as they are touched.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::alloc::System;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rlsf::Tlsf;
+use kilocore_platform::Padded;
 
 /// Bytes of a region. A simulation that needs more gets the rest from the host's allocator.
 const REGION_BYTES: usize = 1 << 32;
@@ -59,15 +65,90 @@ thread_local! {
 
 struct Region(Mutex<State>);
 
+/// What each block is a multiple of, in bytes.
+const UNIT: usize = align_of::<Padded<u8>>();
+/// Lists of free blocks by size, with four sizes for each doubling.
+const SIZES: usize = 4 * (REGION_BYTES / UNIT).ilog2() as usize;
+/// Lists of free blocks of more than a unit's alignment. Their sizes are powers of two, to which they
+/// are aligned.
+const POWERS: usize = REGION_BYTES.ilog2() as usize;
+
+/// A free block, and the one of its list that was freed before.
+struct Free(*mut Free);
+
+/// Which list a block belongs to, how large it is and how it is aligned.
+struct Class {
+    list: usize,
+    bytes: usize,
+    align: usize,
+}
+
+impl Class {
+    /// The class of blocks for a layout. `None` if it is larger than a region.
+    #[inline]
+    fn of(layout: Layout) -> Option<Self> {
+        if layout.size().max(layout.align()) > REGION_BYTES / 2 {
+            return None;
+        }
+        if layout.align() > UNIT {
+            let bytes = layout.size().max(layout.align()).next_power_of_two();
+            return Some(Self { list: SIZES + bytes.ilog2() as usize, bytes, align: bytes });
+        }
+        let last = layout.size().saturating_sub(1) / UNIT;
+        let shift = last.max(4).ilog2() - 2;
+        let step = last >> shift;
+        let bytes = ((step + 1) << shift) * UNIT;
+        Some(Self { list: 4 * shift as usize + step, bytes, align: UNIT })
+    }
+}
+
 struct State {
-    blocks: Tlsf<'static, u32, u32, 28, 32>,
+    /// The end of what has been allocated so far, and that of the region.
+    next: usize,
+    end: usize,
+    /// The block of each list that was freed last.
+    free: [*mut Free; SIZES + POWERS],
     /// Allocated and not freed.
     live: usize,
     open: bool,
 }
 
+// SAFETY: the free blocks are nobody else's.
+unsafe impl Send for State {}
+
 impl State {
-    const NEW: Self = Self { blocks: Tlsf::new(), live: 0, open: false };
+    const NEW: Self =
+        Self { next: 0, end: 0, free: [ptr::null_mut(); SIZES + POWERS], live: 0, open: false };
+
+    fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let Class { list, bytes, align } = Class::of(layout)?;
+        let block = match NonNull::new(self.free[list]) {
+            Some(block) => {
+                // SAFETY: a free block, which lies in the region and begins with the one before.
+                self.free[list] = unsafe { block.read() }.0;
+                block.cast()
+            }
+            None => {
+                let start = self.next.next_multiple_of(align);
+                let end = start.checked_add(bytes).filter(|&end| end <= self.end)?;
+                self.next = end;
+                NonNull::new(ptr::with_exposed_provenance_mut(start))?
+            }
+        };
+        self.live += 1;
+        Some(block)
+    }
+
+    /// # Safety
+    /// As for [`Region::free`].
+    unsafe fn free(&mut self, block: NonNull<u8>, layout: Layout) {
+        let Some(Class { list, .. }) = Class::of(layout) else { return };
+        let block = block.cast::<Free>();
+        // SAFETY: each block has room for this, is aligned for it, and is the caller's.
+        unsafe { block.write(Free(self.free[list])) };
+        self.free[list] = block.as_ptr();
+        self.live -= 1;
+    }
 }
 
 impl Region {
@@ -77,26 +158,34 @@ impl Region {
     }
 
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
-        let mut state = self.state();
-        let block = state.blocks.allocate(layout)?;
-        state.live += 1;
-        Some(block)
+        self.state().allocate(layout)
     }
 
     /// # Safety
-    /// The block is of this region, was allocated with this alignment, and is not used any more.
-    unsafe fn free(&self, block: NonNull<u8>, align: usize) {
-        let mut state = self.state();
+    /// The block is of this region, was allocated with this layout, and is not used any more.
+    unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
         // SAFETY: by the caller's promise.
-        unsafe { state.blocks.deallocate(block, align) };
-        state.live -= 1;
+        unsafe { self.state().free(block, layout) };
     }
 
+    /// Makes a block larger or smaller. Returns `None` if there is no room.
+    ///
     /// # Safety
-    /// The block is of this region and was allocated with the alignment of `layout`.
-    unsafe fn resize(&self, block: NonNull<u8>, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: by the caller's promise.
-        unsafe { self.state().blocks.reallocate(block, layout) }
+    /// The block is of this region and was allocated with the layout `from`. `to` has the same
+    /// alignment.
+    unsafe fn resize(&self, block: NonNull<u8>, from: Layout, to: Layout) -> Option<NonNull<u8>> {
+        if Class::of(from)?.list == Class::of(to)?.list {
+            return Some(block);
+        }
+        let mut state = self.state();
+        let moved = state.allocate(to)?;
+        // SAFETY: both blocks are at least as large, and the new one is nobody else's. By the caller's
+        // promise the old one is of this region, and it is not used any more.
+        unsafe {
+            moved.copy_from_nonoverlapping(block, from.size().min(to.size()));
+            state.free(block, from);
+        }
+        Some(moved)
     }
 }
 
@@ -154,11 +243,26 @@ fn begin(state: &mut State, start: usize) {
             libc::MADV_DONTNEED,
         );
     }
-    *state = State { open: true, ..State::NEW };
-    let whole =
-        ptr::slice_from_raw_parts_mut(ptr::with_exposed_provenance_mut::<u8>(start), REGION_BYTES);
-    // SAFETY: the region was reserved for good, and nothing that was allocated in it is left.
-    unsafe { state.blocks.insert_free_block_ptr(NonNull::new_unchecked(whole)) };
+    *state =
+        State { next: start + displacement(), end: start + REGION_BYTES, open: true, ..State::NEW };
+}
+
+/// By how many bytes simulated memory is displaced.
+static DISPLACEMENT: AtomicUsize = AtomicUsize::new(0);
+
+/// Displaces the heap and the stack frames of the simulations that are set up from now on by so many
+/// bytes, at most a page, in the whole program. It is for tests that this changes no figure.
+///
+/// # Panics
+/// If it is more than a page.
+pub fn displace_memory(bytes: usize) {
+    assert!(bytes <= 4096, "displaced by {bytes} bytes: choose at most 4096");
+    DISPLACEMENT.store(bytes, Ordering::Relaxed);
+}
+
+/// By how many bytes what is set up now is displaced.
+pub(crate) fn displacement() -> usize {
+    DISPLACEMENT.load(Ordering::Relaxed)
 }
 
 /// Reserves the regions and returns where they begin.
@@ -194,8 +298,8 @@ fn in_region(layout: Layout) -> Option<NonNull<u8>> {
     ALL[usize::from(regions[latest])].allocate(layout)
 }
 
-// SAFETY: each block comes from `rlsf` in a region of its own or from the system, both of which
-// keep the contract, and goes back to where its address says that it came from. Locks and thread
+// SAFETY: each block comes from a region, where no other block overlaps it, or from the system, and
+// goes back to where its address says that it came from. Locks and thread
 // locals here do not allocate, and nothing unwinds.
 unsafe impl GlobalAlloc for SimHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -223,7 +327,7 @@ unsafe impl GlobalAlloc for SimHeap {
         match region_of(block.addr()) {
             // SAFETY: by the caller's promise; the address says that it came from there.
             Some(region) => unsafe {
-                region.free(NonNull::new_unchecked(block), layout.align());
+                region.free(NonNull::new_unchecked(block), layout);
             },
             // SAFETY: by the caller's promise.
             None => unsafe { System.dealloc(block, layout) },
@@ -238,7 +342,7 @@ unsafe impl GlobalAlloc for SimHeap {
         // SAFETY: by the caller's promise, as is the rest.
         unsafe {
             let wanted = Layout::from_size_align_unchecked(size, layout.align());
-            if let Some(moved) = region.resize(NonNull::new_unchecked(block), wanted) {
+            if let Some(moved) = region.resize(NonNull::new_unchecked(block), layout, wanted) {
                 return moved.as_ptr();
             }
             let moved = self.alloc(wanted);

@@ -28,7 +28,7 @@
 //!
 //! Below `coherence`, `visit` has where each line is, `hierarchy` what caches above each other
 //! agree on, and `frames` the lines of regions. `copies_below` and `tags` are caches, `heap` is
-//! where simulated memory lies, and `fiber` has stacks.
+//! where simulated memory lies, and `fiber` has stacks, with a part for words that others may access.
 //!
 //! # An example
 //! ```
@@ -54,13 +54,21 @@
 //! ```
 //!
 //! # The same result every time
-//! All chance is seeded. One thing depends on the host: where its allocator puts the objects that
-//! simulated code allocates, and so, which of them share a line. Its decision depends on its
-//! version and on everything that the process allocated before. Programs whose simulations allocate
-//! set [`SimHeap`] as their allocator, as `kilocore` does: each simulation then allocates in a
-//! region that begins afresh. The simulator's map of lines never loses an entry, for a related
-//! reason: a map with gaps grows sooner or later depending on where the host's address
-//! randomization puts things.
+//! All chance is seeded. What is left to a compiler and to an allocator is where words lie, and so,
+//! which of them share a line and which line a core has used before. Neither may change a figure:
+//!
+//! * **Where an allocation lies means nothing.** A line gets its number when it is first used. Programs
+//!   whose simulations allocate set [`SimHeap`] as their allocator, as `kilocore` does. Each allocation
+//!   then has lines of its own, and gets those that were freed last by one of its size. So the types
+//!   alone say which words share a line. What words of an allocation share is simulated as it will
+//!   happen; what small allocations side by side may share is not.
+//! * **Where a frame lies means nothing.** What a waiter keeps on its stack for others to see, it lends
+//!   them by [`Platform::with_local`](kilocore_platform::Platform::with_local). A task has a stack of its
+//!   own for that, on which each such value begins with a line, behind those that are there already. So
+//!   the waits of a task one after the other use the same lines, as they mostly do on hardware, whatever
+//!   code they are called from. A word that lies in a frame panics when it is first used.
+//!
+//! The tests displace both by some bytes ([`displace_memory`]).
 //!
 //! # Where it departs from its models
 //! The method is that of execution-driven simulation with a directory cost model. A core may run
@@ -115,9 +123,6 @@
 //!   host a megabyte, and the state stays as small as the simulated caches. Lines of a region find
 //!   their set by address, as on hardware. Other lines find it by number, because where the host
 //!   puts an object means nothing.
-//! * **The engine must not grow.** It lies in the same region of the heap as what is simulated, and
-//!   whatever is allocated after it would share lines in other ways. What blocks need is a box of
-//!   its own, made when it is needed. A constant assertion in `engine.rs` guards the size.
 //! * **A woken thread may take a core at once**, if it has had much less processor time than the
 //!   thread that runs there. Linux's scheduler treats sleepers in this way, and so holders of locks
 //!   lose their cores.
@@ -180,7 +185,7 @@ pub use blocks::Touch;
 pub use core_set::CoreSet;
 pub use counters::{CoRun, LockLabel, LockTimes, MachineView, RunState, TaskCounters, TaskView};
 pub use found::Found;
-pub use heap::SimHeap;
+pub use heap::{SimHeap, displace_memory};
 pub use ids::{SimAddress, TaskId};
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use parallel::in_parallel;

@@ -88,7 +88,9 @@ impl Engine {
     fn end_task(&mut self, core: CoreId) {
         let task = self.running_task();
         self.tasks[task].state = TaskState::Done;
-        self.tasks[task].fiber = None;
+        if let Some(fiber) = self.tasks[task].fiber.take() {
+            self.memory.forget_frames(&fiber.frames());
+        }
         self.note(task, Phase::Done, self.cores[core].time);
         self.leave_core(core);
     }

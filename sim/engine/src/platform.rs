@@ -4,6 +4,7 @@ mod cell;
 pub(crate) mod charge;
 mod clock;
 mod futex;
+mod local;
 pub(crate) mod slots;
 pub(crate) mod watch;
 pub(crate) mod words;
@@ -178,6 +179,10 @@ unsafe impl Platform for Sim {
 
     fn thread_key() -> usize {
         clock::task()
+    }
+
+    fn with_local<T, R>(value: T, work: impl FnOnce(&T) -> R) -> R {
+        local::with_local(value, work)
     }
 
     fn discard<T>(object: *const T) {

@@ -209,6 +209,7 @@ impl Simulation {
         body: impl FnOnce() + 'static,
     ) -> Result<TaskId, SimError> {
         let fiber = Fiber::new(self.engine.tasks.len(), body)?;
+        self.engine.memory.refuse_frames(fiber.frames());
         let task = self.engine.tasks.next_id();
         self.engine.tasks.push(Task::new(fiber, core));
         self.engine.cores[core].queue.ready.push_back(task);

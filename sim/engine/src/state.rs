@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::agenda::Epoch;
 use crate::costs::Place;
-use crate::fiber::Fiber;
+use crate::fiber::{Fiber, Locals};
 use crate::ids::{CoreId, LineId, ListId, TaskId};
 use crate::outcome::{Activity, TaskTimes};
 use crate::table::Table;
@@ -47,6 +47,7 @@ pub(crate) enum TaskState {
 #[derive(Debug)]
 pub(crate) struct Task {
     pub(crate) fiber: Option<Fiber>,
+    pub(crate) locals: Locals,
     pub(crate) state: TaskState,
     /// The core it runs on or ran on last.
     pub(crate) core: CoreId,
@@ -77,6 +78,7 @@ impl Task {
     /// A task that is ready to run on `core` from the beginning.
     pub(crate) fn new(fiber: Fiber, core: CoreId) -> Self {
         Self {
+            locals: fiber.locals(),
             fiber: Some(fiber),
             state: TaskState::Queued,
             core,

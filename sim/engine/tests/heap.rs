@@ -141,3 +141,55 @@ fn simulations_that_are_set_up_together_have_heaps_of_their_own() {
     drop(open);
     assert_ne!(address(&[]), first, "the system's, wherever it is");
 }
+
+#[test]
+fn allocations_share_no_line_and_get_what_was_freed_last() {
+    alone!();
+    let _open = simulation(1);
+    let lines = |from: *const u8, bytes: usize| from.addr() / 64..=(from.addr() + bytes - 1) / 64;
+    let small: Vec<Box<[u8]>> = (1..700).map(|bytes| vec![1; bytes].into()).collect();
+    let mut taken = std::collections::BTreeSet::new();
+    for block in &small {
+        assert!(block.as_ptr().addr().is_multiple_of(64));
+        assert!(lines(block.as_ptr(), block.len()).all(|line| taken.insert(line)), "shared");
+    }
+    #[repr(align(4096))]
+    struct Page([u8; 5000]);
+    let pages: Vec<Box<Page>> = (0..5).map(|fill| Box::new(Page([fill; 5000]))).collect();
+    for page in &pages {
+        assert!(page.0.as_ptr().addr().is_multiple_of(4096));
+        assert!(lines(page.0.as_ptr(), 5000).all(|line| taken.insert(line)), "shared");
+    }
+    assert!(pages.iter().zip(0..).all(|(page, fill)| page.0 == [fill; 5000]));
+
+    let [first, second] = [Box::new(1_u64), Box::new(2_u64)];
+    let addresses = [&raw const *first, &raw const *second].map(|address| address.addr());
+    drop(first);
+    drop(second);
+    // A block of another size in between changes nothing.
+    drop(vec![0_u8; 3_000]);
+    let [third, fourth] = [Box::new(3_u64), Box::new(4_u64)];
+    assert_eq!([&raw const *fourth, &raw const *third].map(|address| address.addr()), addresses);
+}
+
+#[test]
+fn blocks_that_grow_and_shrink_keep_their_contents() {
+    alone!();
+    let _open = simulation(1);
+    let mut random = Random::new(3, 3);
+    let mut blocks: Vec<Vec<u32>> = (0..20).map(|_| Vec::new()).collect();
+    for step in 0..5_000 {
+        let index = (random.uniform() * 20.0) as usize;
+        let block = &mut blocks[index];
+        let grown = (random.uniform() * 400.0) as usize;
+        block.extend((block.len()..block.len() + grown).map(|at| (index * 1_000_000 + at) as u32));
+        if step % 3 == 0 {
+            block.truncate((random.uniform() * block.len() as f64) as usize);
+            block.shrink_to_fit();
+        }
+        let whole = blocks.iter().enumerate().all(|(index, block)| {
+            block.iter().enumerate().all(|(at, &value)| value as usize == index * 1_000_000 + at)
+        });
+        assert!(step % 50 != 0 || whole);
+    }
+}

@@ -146,7 +146,7 @@ fn a_low_power_wait_takes_longer_to_leave_and_less_energy() {
 #[test]
 fn threads_share_a_core_by_time_slices() {
     let outcome = simulate(1, 4, |_| {
-        let flag = SimU32::new(0);
+        let flag = Box::new(SimU32::new(0));
         // Ten slices of work each, in steps in which the thread can lose its core.
         for _ in 0..1000 {
             Sim::work(Cycles(104_000));
@@ -181,7 +181,7 @@ fn idle_cores_take_work_from_long_queues() {
     // Six threads on two cores; those of core 0 end at once, so it takes over from core 1.
     let outcome = simulate(2, 6, |thread| {
         if thread % 2 == 1 {
-            let flag = SimU32::new(0);
+            let flag = Box::new(SimU32::new(0));
             for _ in 0..100 {
                 Sim::work(Cycles(1_000_000));
                 flag.store(1, Ordering::Relaxed);
@@ -250,7 +250,7 @@ fn a_lost_wake_up_is_reported_as_a_deadlock() {
     simulation.spawn(|| Sim::work(Cycles(10))).unwrap();
     simulation
         .spawn(|| {
-            Sim::park(&SimU32::new(0), 0, None);
+            Sim::with_local(SimU32::new(0), |word| Sim::park(word, 0, None));
         })
         .unwrap();
     match simulation.run() {

@@ -3,6 +3,7 @@
 mod blocks;
 mod execution;
 mod features;
+mod locals;
 mod long;
 mod machine;
 mod occupancy;

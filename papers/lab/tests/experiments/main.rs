@@ -1,5 +1,6 @@
 //! What the papers say holds on the simulated machines as well.
 
+mod displaced;
 mod ldu;
 mod lru;
 mod numa_programs;

@@ -1,5 +1,7 @@
 //! Which line lies at which address.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use crate::ids::LineId;
@@ -7,12 +9,14 @@ use crate::ids::LineId;
 /// The numbers of lines, by address over the line's size.
 ///
 /// Nothing is ever removed. Gaps would let the map grow sooner or later by where the host happens to
-/// put things, and the objects allocated after that would lie otherwise on their lines.
+/// put things, and what is allocated after that would get other blocks that were freed.
 #[derive(Debug)]
 pub(super) struct LineNumbers {
     numbers: FxHashMap<usize, LineId>,
     /// The last lookups, by address.
     recent: Vec<(usize, LineId)>,
+    /// The addresses of the tasks' frames, in order.
+    frames: Vec<Range<usize>>,
 }
 
 const RECENT: usize = 4096;
@@ -23,7 +27,22 @@ const NO_LOOKUP: (usize, LineId) = (usize::MAX, LineId(0));
 
 impl LineNumbers {
     pub(super) fn new() -> Self {
-        Self { numbers: FxHashMap::default(), recent: vec![NO_LOOKUP; RECENT] }
+        Self { numbers: FxHashMap::default(), recent: vec![NO_LOOKUP; RECENT], frames: Vec::new() }
+    }
+
+    pub(super) fn add_frames(&mut self, frames: Range<usize>) {
+        let place = self.frames.partition_point(|other| other.start < frames.start);
+        self.frames.insert(place, frames);
+    }
+
+    pub(super) fn remove_frames(&mut self, frames: &Range<usize>) {
+        self.frames.retain(|other| other != frames);
+    }
+
+    /// Whether a frame may lie at an address.
+    pub(super) fn is_in_frames(&self, address: usize) -> bool {
+        let after = self.frames.partition_point(|frames| frames.start <= address);
+        after > 0 && self.frames[after - 1].contains(&address)
     }
 
     /// The line at an address over the line's size, if it was looked up lately.
