@@ -13,8 +13,7 @@ use std::process::ExitCode;
 
 use kilocore_command_line::{Failure, output};
 use kilocore_kernel_bench::{Document, Plan};
-use kilocore_locate::{Comparison, Run, Work, compare};
-use kilocore_report::{LocateReport, terminal};
+use kilocore_locate::{Comparison, LocateReport, Run, Work, compare, locate_table};
 use kilocore_sampled_profile::SampledProfile;
 use kilocore_sampled_profile::sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
 use tempfile::TempDir;
@@ -160,7 +159,7 @@ fn show(
         &files,
         &report,
         kilocore_locate::Document::of(comparison),
-        || terminal::locate_table(comparison, ROWS, output::width()),
+        || locate_table(comparison, ROWS, output::width()),
     )?;
     Ok(ExitCode::SUCCESS)
 }

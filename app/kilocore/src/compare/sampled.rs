@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kilocore_locate::{Comparison, Document, Work, compare, folded};
-use kilocore_report::{LocateReport, terminal};
+use kilocore_locate::{Comparison, Document, LocateReport, Work, compare, folded, locate_table};
 use kilocore_show::Report;
 
 use super::inputs::{self, Reading};
@@ -132,6 +131,6 @@ pub(crate) fn show(
     if shown.json {
         return output::json(&Document::of(comparison));
     }
-    output::print(&terminal::locate_table(comparison, shown.top.unwrap_or(ROWS), output::width()));
+    output::print(&locate_table(comparison, shown.top.unwrap_or(ROWS), output::width()));
     Ok(())
 }

@@ -6,9 +6,9 @@ use indicatif::ProgressBar;
 use kilocore_forecast::fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
 use kilocore_forecast::from_profile;
 use kilocore_lock_profile::Profile;
+use kilocore_lock_report::FitReport;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_report::FitReport;
 
 use super::profile::{Target, USUAL_MOST_CORES};
 use kilocore_command_line::CoreList;
@@ -65,7 +65,7 @@ pub(super) fn forecast(
         machine: &machine,
     };
     reports.deliver(&files, &report, &outlook, || {
-        kilocore_report::terminal::fit_table(&report, output::width())
+        kilocore_lock_report::terminal::fit_table(&report, output::width())
     })
 }
 

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use clap::Args;
 use kilocore_forecast::{Forecast, Question, RunSize, forecast, without_simulation};
 use kilocore_lock_profile::Profile;
+use kilocore_lock_report::ForecastReport;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
-use kilocore_report::ForecastReport;
 use kilocore_sim::Sim;
 
 use super::usual_machine;
@@ -148,7 +148,7 @@ pub(crate) fn forecast_and_show(
         }
     };
     reports.print(&answer, || {
-        kilocore_report::terminal::forecast_table(&answer, output::width(), target.all)
+        kilocore_lock_report::terminal::forecast_table(&answer, output::width(), target.all)
     })?;
     if !reports.json {
         locks::print_times(profile);
@@ -163,7 +163,7 @@ fn write_without_curves(
     forecast: &Forecast,
     profile: &Profile,
 ) -> Result<(), Failure> {
-    match kilocore_report::waits_page(profile, Some(&forecast.recommendation)) {
+    match kilocore_lock_report::waits_page(profile, Some(&forecast.recommendation)) {
         Ok(page) if output::is_page(file) => output::write(file, &page),
         _ => {
             eprintln!(

@@ -11,6 +11,7 @@ use crate::lock_name::{Listed, listed_named};
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
 use kilocore_command_line::{mutexes, rw_locks};
+use kilocore_show::terminal::words_table;
 
 /// Lists the locks.
 #[derive(Debug, Args)]
@@ -56,15 +57,21 @@ pub(crate) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
             output::json(&serde_json::json!({ "locks": mutexes, "read_write_locks": rw_locks }))?;
         }
         None => {
-            let table = |locks: Vec<&LockInfo>| {
-                kilocore_report::terminal::locks_table(locks, output::width())
-            };
-            output::print(&table(mutexes().collect()));
+            output::print(&locks_table(mutexes()));
             output::print("\nread-write locks\n");
-            output::print(&table(rw_locks().collect()));
+            output::print(&locks_table(rw_locks()));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Locks by name, with what each is best and worst at.
+fn locks_table<'a>(locks: impl Iterator<Item = &'a LockInfo>) -> String {
+    let row = |lock: &LockInfo| {
+        [lock.name, lock.title, lock.best_at, lock.worst_at].map(ToOwned::to_owned)
+    };
+    let rows: Vec<[String; 4]> = locks.map(row).collect();
+    words_table(["name", "what it is", "best at", "worst at"], &rows, output::width())
 }
 
 fn lock_in_full(lock: Listed) -> String {

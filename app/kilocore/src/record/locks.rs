@@ -84,14 +84,14 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Prints what a profile says, in short.
 pub(crate) fn print(profile: &Profile) {
-    output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
+    output::print(&kilocore_lock_report::terminal::profile_table(profile, output::width()));
     print_times(profile);
 }
 
 /// Writes the profile, or a page of where the threads' time went if the file is to be a page.
 pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
     if output::is_page(path) {
-        let page = kilocore_report::waits_page(profile, None)?;
+        let page = kilocore_lock_report::waits_page(profile, None)?;
         output::write(path, &page)?;
     } else {
         profile.write(path)?;
@@ -103,7 +103,7 @@ pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
 /// Prints where the threads' time went, if that was seen.
 pub(crate) fn print_times(profile: &Profile) {
     if let Some(times) = profile.runs.first().and_then(Run::checked_times) {
-        let table = kilocore_report::terminal::times_table(&times, output::width());
+        let table = kilocore_lock_report::terminal::times_table(&times, output::width());
         output::print(&format!("\n{table}"));
     }
     print_hints(profile);

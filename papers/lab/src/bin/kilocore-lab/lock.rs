@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, rw_lock_named};
 use kilocore_forecast::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
+use kilocore_lock_report::CurvesReport;
+use kilocore_lock_report::terminal::curves_table;
 use kilocore_locks::{LockId, RwLockId};
-use kilocore_report::CurvesReport;
-use kilocore_report::terminal::curves_table;
 use kilocore_sim::longest_run;
 use serde::Serialize;
 

@@ -5,12 +5,12 @@
 //! colour is the inclusive loss, so that the eye follows it down from the outermost function to
 //! where it begins: orange takes more than before, blue takes less, and grey is within noise.
 
+use crate::{Comparison, Node, NodeIndex, Side};
 use askama::Template;
-use kilocore_locate::{Comparison, Node, NodeIndex, Side};
 use kilocore_show::number;
 use kilocore_show::text::{printable, shortened};
 
-use crate::locate_words::{per_unit, signed, threads_are};
+use crate::words::{per_unit, signed, threads_are};
 
 /// Width of the drawing.
 const WIDTH: f64 = 1200.0;

@@ -1,12 +1,12 @@
 //! A comparison of two profiles for the terminal.
 
-use kilocore_locate::{Amounts, Comparison, Uncertainty};
+use crate::{Amounts, Comparison, Uncertainty};
 use kilocore_show::number;
 use kilocore_show::terminal::columns::{Align, Column, fit, table_of};
 use kilocore_show::terminal::{NARROWEST, Style, bullet, wrapped};
 use kilocore_show::text::{printable, shortened};
 
-use crate::locate_words::{about_noise, per_unit, sentences, signed};
+use crate::words::{about_noise, per_unit, sentences, signed};
 
 /// Columns that are left out where there is no room for all, the first of them first.
 const DISPENSABLE: [&str; 4] = ["from", "inclusive", "base", "scaled"];

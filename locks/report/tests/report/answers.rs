@@ -10,9 +10,9 @@ mod pairs;
 
 use kilocore_forecast::{Forecast, Question, RunSize, forecast, without_simulation};
 use kilocore_lock_profile::Profile;
+use kilocore_lock_report::{ForecastReport, terminal, waits_page};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_report::{ForecastReport, terminal, waits_page};
 use kilocore_show::{Generated, Report, in_json};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -1,6 +1,6 @@
 //! What a comparison of two profiles says, in sentences.
 
-use kilocore_locate::{Comparison, Measure, NoiseSource, Owner, Times};
+use crate::{Comparison, Measure, NoiseSource, Owner, Times};
 use kilocore_show::number;
 
 /// A part of the loss below this is not worth a sentence.

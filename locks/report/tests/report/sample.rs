@@ -12,9 +12,9 @@ use kilocore_forecast::{
     GainError, LinesSource, Point, Recommendation, RunSize, Target, Verdict, Workload, simulate,
 };
 use kilocore_lock_profile::{Condition, Frame, Histogram, Host, Process, Profile, Run, Threads};
+use kilocore_lock_report::{CurvesReport, ForecastReport};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_report::{CurvesReport, ForecastReport};
 use kilocore_show::Generated;
 
 /// A function name that would run as a script and clear the screen if it were not escaped.

@@ -6,7 +6,7 @@ use kilocore_lock_profile::{
     Activities, Finding, KernelLockKind, KernelLockWaits, Profile, RoleTimes, ThreadTimes,
     WaitEdge, WaitedFor, WaitedWord,
 };
-use kilocore_report::{terminal, waits_page};
+use kilocore_lock_report::{terminal, waits_page};
 use kilocore_show::ReportError;
 use kilocore_show::terminal::{NARROWEST, Style};
 use scraper::{Html, Selector};

@@ -1,7 +1,6 @@
-//! Forecasts, fits, comparisons of sampled profiles and waits, for people: in files and on the terminal.
+//! Forecasts, fits and profiles of locks, for people: in files and on the terminal.
 //!
 //! - [`ForecastReport`], [`CurvesReport`] and [`FitReport`]: throughput under each lock against cores.
-//! - [`LocateReport`]: which functions stop a program from scaling.
 //! - [`waits_page`]: where a program's threads spent their time, and who waited for whom.
 //! - [`terminal`]: the tables that the command line prints.
 //!
@@ -10,10 +9,7 @@
 mod chart_file;
 mod fit_page;
 mod fit_words;
-mod flame;
 mod formats;
-mod locate_page;
-mod locate_words;
 mod locks;
 mod marks;
 mod page;
@@ -27,6 +23,5 @@ mod waits_page;
 mod waits_parts;
 mod waits_words;
 
-pub use locate_page::LocateReport;
 pub use source::{CurvesReport, FitReport, ForecastReport};
 pub use waits_page::waits_page;

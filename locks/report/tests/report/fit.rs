@@ -5,9 +5,9 @@ use kilocore_forecast::fit::{
     Advice, Gain, LawPoint, LeftOut, LockLaw, Outlook, OutlookCurve, OutlookPoint, Pinned, Place,
     Plausible,
 };
+use kilocore_lock_report::{FitReport, terminal};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_report::{FitReport, terminal};
 use kilocore_show::{Generated, Report};
 use scraper::{Html, Selector};
 

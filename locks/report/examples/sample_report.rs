@@ -1,9 +1,9 @@
 //! Writes the report of the tests' sample into a directory and prints its tables, to look at
-//! after a change of the templates: `cargo run -p kilocore-report --example sample_report -- DIR`.
+//! after a change of the templates: `cargo run -p kilocore-lock-report --example sample_report -- DIR`.
 
 use std::path::Path;
 
-use kilocore_report::terminal;
+use kilocore_lock_report::terminal;
 use kilocore_show::described;
 use kilocore_show::terminal::machine_table;
 use kilocore_show::write;
@@ -29,13 +29,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     profile.runs[0].times = Some(times);
     std::fs::write(
         Path::new(&directory).join("waits.html"),
-        kilocore_report::waits_page(&profile, None)?,
+        kilocore_lock_report::waits_page(&profile, None)?,
     )?;
     println!("{}", terminal::forecast_table(&sample.forecast, 100, false));
     println!("{}", terminal::curves_table(&sample.forecast.curves, 80));
-    println!("{}", terminal::machines_table(std::slice::from_ref(&sample.machine), 100));
     println!("{}", machine_table(&described(&sample.machine), 100));
-    let locks = kilocore_locks::LockId::ALL.iter().map(|lock| lock.info());
-    println!("{}", terminal::locks_table(locks, 100));
     Ok(())
 }

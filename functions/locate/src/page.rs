@@ -1,14 +1,14 @@
 //! The page of a comparison of two profiles, and its other files.
 
+use crate::{Amounts, Comparison, Document, Function, Side, Uncertainty};
 use askama::Template;
-use kilocore_locate::{Amounts, Comparison, Document, Function, Side, Uncertainty};
 use kilocore_show::page_parts::{Foot, Head};
 use kilocore_show::text::{printable, printable_document};
 use kilocore_show::{Generated, Mark, Provenance, Report, ReportError, in_csv, in_json, number};
 use serde::Serialize;
 
 use crate::flame::Flame;
-use crate::locate_words::{about_noise, per_unit, sentences, signed, threads_are};
+use crate::words::{about_noise, per_unit, sentences, signed, threads_are};
 
 const FLAME_STYLE: &str = include_str!("../templates/flame.css");
 const FLAME_SCRIPT: &str = include_str!("../templates/flame.js");
@@ -134,7 +134,7 @@ struct CsvRow<'a> {
 }
 
 impl<'a> CsvRow<'a> {
-    fn of(comparison: &'a Comparison, row: &kilocore_locate::FunctionRow) -> Self {
+    fn of(comparison: &'a Comparison, row: &crate::FunctionRow) -> Self {
         let works = comparison.works;
         let function = comparison.tree.function(row.function);
         let times = row.exclusive.times();
@@ -181,7 +181,7 @@ fn tiles(comparison: &Comparison) -> Vec<Tile> {
         ),
     });
     let locks = comparison.locks;
-    let share = |loss: kilocore_locate::Loss| {
+    let share = |loss: crate::Loss| {
         let share = loss.share_of(comparison.total_loss());
         share.map_or_else(|| number::NONE.to_owned(), number::percent)
     };
