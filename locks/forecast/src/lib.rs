@@ -122,6 +122,7 @@ mod run_size;
 mod second_choice;
 mod simulate;
 mod sweep;
+mod tried_lock;
 mod uncounted;
 mod verdict;
 mod waiting;
@@ -142,11 +143,10 @@ pub use from_profile::{
 pub use gain_error::{Gain, GainError};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
-pub use program::{
-    ForecastError, Question, TODAY, forecast, forecast_profiled, without_simulation,
-};
+pub use program::{Question, TODAY, forecast, forecast_profiled};
 pub use run_size::{PointError, RunSize};
 pub use simulate::simulate;
 pub use sweep::{Job, sweep};
+pub use tried_lock::TriedLock;
 pub use verdict::Verdict;
 pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};

@@ -13,7 +13,7 @@ use kilocore_lock_profile::{
 };
 use proptest::prelude::*;
 
-use super::{advise, advise_without_forecast};
+use super::tests::{advise, without_forecast};
 use crate::from_profile::synthetic::{durations, mutex, profile_of, run};
 use crate::{Curve, ForecastPoint, Point, Recommendation, Verdict, from_profile};
 
@@ -300,7 +300,7 @@ proptest! {
         let profile = profile_of(vec![run]);
         let run = &profile.runs[0];
         let answers = [
-            advise_without_forecast(&profile),
+            without_forecast(&profile),
             from_profile(&profile).ok().map(|known| advise((&curves, &[]), &known, &profile, "m")),
         ];
         for answer in answers.into_iter().flatten() {

@@ -8,7 +8,7 @@
 mod made;
 mod pairs;
 
-use kilocore_forecast::{Forecast, Question, RunSize, forecast, without_simulation};
+use kilocore_forecast::{Forecast, Question, RunSize, forecast};
 use kilocore_lock_profile::Profile;
 use kilocore_lock_report::{ForecastReport, terminal, waits_page};
 use kilocore_locks::LockId;
@@ -42,19 +42,15 @@ fn text_of(page: &str) -> String {
 impl Answer {
     /// The answer to a profile, composed as `doctor` composes it.
     fn to(profile: Profile, machine: &Description) -> Self {
-        let unforeseen = without_simulation(&profile, machine, 1);
-        let has_curves = unforeseen.is_none();
-        let forecast = unforeseen.unwrap_or_else(|| {
-            let locks = vec![LockId::Futex, LockId::Mcs, LockId::Malthusian];
-            let size = RunSize { sections: 400, ..RunSize::default() };
-            let cores = vec![1, 2, 8];
-            let question = Question { machine, cores, locks, rw_locks: Vec::new(), size };
-            forecast(&profile, &question, &|| {}).expect("there is a forecast if no other answer")
-        });
+        let locks = vec![LockId::Futex, LockId::Mcs, LockId::Malthusian];
+        let size = RunSize { sections: 400, ..RunSize::default() };
+        let cores = vec![1, 2, 8];
+        let question = Question { machine, cores, locks, rw_locks: Vec::new(), size };
+        let forecast = forecast(&profile, &question, &|| {}).expect("the machine has the cores");
         let times = profile.runs[0].checked_times();
         let mut on_terminal = terminal::forecast_table(&forecast, 200, true);
         on_terminal += &times.map_or_else(String::new, |times| terminal::times_table(&times, 200));
-        let page = if has_curves {
+        let page = if !forecast.curves.is_empty() {
             let generated = Generated { by: String::new(), command: String::new(), at: None };
             let report = ForecastReport {
                 generated,
