@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 
-use kilocore_command_line::{Failure, output};
+use kilocore_command_line::{Failure, output, say};
 use kilocore_kernel_bench::{Document, Plan};
 use kilocore_locate::{Comparison, LocateReport, Run, Work, compare, locate_table};
 use kilocore_sampled_profile::SampledProfile;
@@ -78,7 +78,7 @@ fn one_run(
         return Err(Failure::new(format!("--locate needs samples of the kernel: {why}")));
     }
     for warning in &recording.warnings {
-        eprintln!("kilocore: {warning}");
+        say(&warning.to_string());
     }
     let document = document(&printed, &said)?;
     let outcome = document.benchmarks.first();

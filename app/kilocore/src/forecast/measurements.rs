@@ -11,10 +11,8 @@ use kilocore_locks::LockId;
 use kilocore_machine::Description;
 
 use super::profile::{Target, USUAL_MOST_CORES};
-use kilocore_command_line::CoreList;
-use kilocore_command_line::Failure;
-use kilocore_command_line::output;
 use kilocore_command_line::reports::Reports;
+use kilocore_command_line::{CoreList, Failure, output, say};
 
 /// What to forecast.
 #[derive(Debug)]
@@ -127,11 +125,11 @@ const MOST_NAMED: usize = 12;
 /// Says on standard error what of a file is left out.
 fn tell(file: &Path, left_out: &[LeftOut]) {
     for left_out in left_out.iter().take(MOST_NAMED) {
-        eprintln!("kilocore: {}: left out: {left_out}", file.display());
+        say(&format!("{}: left out: {left_out}", file.display()));
     }
     if left_out.len() > MOST_NAMED {
         let more = left_out.len() - MOST_NAMED;
-        eprintln!("kilocore: {}: left out: {more} more; --json lists all", file.display());
+        say(&format!("{}: left out: {more} more; --json lists all", file.display()));
     }
 }
 

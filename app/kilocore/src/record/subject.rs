@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Failure, say};
 use kilocore_lock_recorder::{ProcessScope, Unseen, can_watch, unseen_by_preload};
 
 use crate::launch;
@@ -63,11 +63,6 @@ pub(crate) enum Choice<'a> {
 }
 
 impl Subject {
-    /// Whether it is to be watched from outside.
-    pub(crate) fn is_watched(&self) -> Result<bool, Failure> {
-        Ok(!matches!(self.choice()?, Choice::Preload(_)))
-    }
-
     /// What the options say.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
         if let Some(pid) = self.pid {
@@ -113,11 +108,10 @@ impl Subject {
     pub(crate) fn tell_what_is_done_instead(&self) {
         if let Some(Unseen::Obstacle(obstacle)) = self.instead() {
             let program = self.command[0].display().to_string();
-            let text = format!(
+            say(&format!(
                 "'{program}' {}; it is watched from outside instead",
                 launch::obstacle(obstacle)
-            );
-            eprintln!("kilocore: {}", kilocore_show::printable_document(&text));
+            ));
         }
     }
 }

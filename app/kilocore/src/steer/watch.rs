@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Failure, say};
 use kilocore_sched_daemon::{Daemon, Snapshot};
 use kilocore_sched_policy::PolicyName;
 use page::Page;
@@ -109,7 +109,7 @@ impl Drop for Shown {
             && thread.join().is_err()
         {
             // What the panic has said may be on the screen that is gone.
-            eprintln!("kilocore: the live view has failed, which is an error in kilocore");
+            say("the live view has failed, which is an error in kilocore");
         }
     }
 }
