@@ -12,7 +12,7 @@ use kilocore_sampled_profile::sampler::{Output, Rule};
 use kilocore_show::number;
 
 use crate::compare::inputs::{self, Reading};
-use crate::compare::sampled::{self, Content, Shown};
+use crate::compare::sampled::{self, FileContent, ResultOptions};
 use crate::sampling::{self, Sampling, shell_word};
 use crate::{examples, launch};
 use kilocore_command_line::{CoreList, Failure, output, say};
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
-    shown: Shown,
+    shown: ResultOptions,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options.
     /// {cores} in them becomes the number of cores. Its input is empty, as it is run several times
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
@@ -206,7 +206,7 @@ fn compared(
     arguments: &Arguments,
     counts: &[u32],
     folder: &Path,
-    files: &[(PathBuf, Content)],
+    files: &[(PathBuf, FileContent)],
 ) -> Result<ExitCode, Failure> {
     let read = |&count: &u32| {
         inputs::runs(&folder_of(folder, count), &inputs::GivenFacts::default(), &arguments.reading)

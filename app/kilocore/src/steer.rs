@@ -269,7 +269,7 @@ struct Steering {
     duration: Option<Duration>,
     log: Option<File>,
     view: Option<watch::View>,
-    shown: Option<watch::Shown>,
+    shown: Option<watch::OpenView>,
 }
 
 impl Steering {
@@ -311,7 +311,7 @@ impl Steering {
         if let Some(log) = log {
             let _ = writeln!(log, "0.0 s: orders are carried out by {}", daemon.control());
         }
-        let closed = || shown.is_some_and(watch::Shown::asks_to_end);
+        let closed = || shown.is_some_and(watch::OpenView::asks_to_end);
         let late = || duration.is_some_and(|duration| began.elapsed() >= duration);
         let stop = || over() || late() || closed();
         daemon.run(&stop, &mut |line| {

@@ -57,7 +57,7 @@ pub use amounts::{Amounts, Loss, Times, Works};
 pub use compare::{
     CodeRow, Comparison, ContextUncertainty, FunctionRow, LockLoss, Options, compare,
 };
-pub use document::{Document, SCHEMA};
+pub use document::{ComparisonDocument, SCHEMA};
 pub use error::CompareError;
 pub use folded::folded;
 pub use kilocore_sampled_profile::{Function, Origin};

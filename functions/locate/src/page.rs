@@ -1,6 +1,6 @@
 //! The page of a comparison of two profiles, and its other files.
 
-use crate::{Amounts, Comparison, Document, Function, Side, Uncertainty};
+use crate::{Amounts, Comparison, ComparisonDocument, Function, Side, Uncertainty};
 use askama::Template;
 use kilocore_show::page_parts::{Foot, Head};
 use kilocore_show::text::{printable, printable_document};
@@ -35,7 +35,7 @@ struct Tile {
 }
 
 #[derive(Debug)]
-struct Row {
+struct PageRow {
     name: String,
     object: String,
     note: &'static str,
@@ -45,11 +45,11 @@ struct Row {
 }
 
 #[derive(Debug)]
-struct Rows {
+struct PageTable {
     title: &'static str,
     about: &'static str,
     inclusive: bool,
-    rows: Vec<Row>,
+    rows: Vec<PageRow>,
     hidden: usize,
 }
 
@@ -64,7 +64,7 @@ struct Page<'a> {
     scaled: Flame,
     base: Flame,
     left_out: usize,
-    tables: [Rows; 2],
+    tables: [PageTable; 2],
     noise: String,
     warnings: Vec<String>,
 }
@@ -111,7 +111,7 @@ impl Report for LocateReport<'_> {
     }
 
     fn json(&self) -> Result<String, ReportError> {
-        in_json(&Document::of(self.comparison))
+        in_json(&ComparisonDocument::of(self.comparison))
     }
 }
 
@@ -195,12 +195,12 @@ fn tiles(comparison: &Comparison) -> Vec<Tile> {
     tiles
 }
 
-fn code(comparison: &Comparison) -> Rows {
+fn code(comparison: &Comparison) -> PageTable {
     let rows = comparison.code.iter().map(|row| {
         let function = row.function.map(|function| comparison.tree.function(function));
         line(comparison, function, row.charged, row.uncertainty, None)
     });
-    Rows {
+    PageTable {
         title: "The program’s own code",
         about: "Each sample is charged to the innermost function of the program on its stack: what \
                 libraries and the kernel do for it is in here.",
@@ -210,13 +210,13 @@ fn code(comparison: &Comparison) -> Rows {
     }
 }
 
-fn functions(comparison: &Comparison) -> Rows {
+fn functions(comparison: &Comparison) -> PageTable {
     let rows = comparison.functions.iter().map(|row| {
         let function = Some(comparison.tree.function(row.function));
         let (amounts, inclusive) = (row.exclusive, Some(row.inclusive));
         line(comparison, function, amounts, row.exclusive_uncertainty, inclusive)
     });
-    Rows {
+    PageTable {
         title: "Functions by their own time",
         about: "The function scalability value: what a function itself takes more for a unit of \
                 work. The values of all of them add up to the loss that samples show.",
@@ -232,7 +232,7 @@ fn line(
     amounts: Amounts,
     uncertainty: Uncertainty,
     inclusive: Option<Amounts>,
-) -> Row {
+) -> PageRow {
     let (works, times) = (comparison.works, amounts.times());
     let loss = |amounts: Amounts| amounts.times().loss(works).per_unit(works);
     let unsigned = |value: f64| (value, per_unit(comparison, value));
@@ -248,7 +248,7 @@ fn line(
     ];
     cells.extend(inclusive.map(|amounts| with_sign(loss(amounts))));
     let all = inclusive.unwrap_or(amounts);
-    Row {
+    PageRow {
         name: function.map_or_else(
             || "no code of the program".to_owned(),
             |function| printable(&function.to_string()),

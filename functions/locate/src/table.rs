@@ -38,7 +38,7 @@ pub fn locate_table(comparison: &Comparison, rows: usize, style: impl Into<Style
 }
 
 /// A row: a name, where it is from, what it took, and what else there is to say.
-struct Row {
+struct TableRow {
     name: String,
     object: String,
     amounts: Amounts,
@@ -48,12 +48,12 @@ struct Row {
 }
 
 fn code(comparison: &Comparison, rows: usize, width: u16) -> String {
-    let all: Vec<Row> = comparison
+    let all: Vec<TableRow> = comparison
         .code
         .iter()
         .map(|row| {
             let function = row.function.map(|function| comparison.tree.function(function));
-            Row {
+            TableRow {
                 name: function
                     .map_or_else(|| "(no code of the program)".to_owned(), ToString::to_string),
                 object: function.map_or("", |function| function.object_name()).to_owned(),
@@ -68,13 +68,13 @@ fn code(comparison: &Comparison, rows: usize, width: u16) -> String {
 }
 
 fn functions(comparison: &Comparison, rows: usize, width: u16) -> String {
-    let all: Vec<Row> = comparison
+    let all: Vec<TableRow> = comparison
         .functions
         .iter()
         .filter(|row| row.exclusive != Amounts::default())
         .map(|row| {
             let function = comparison.tree.function(row.function);
-            Row {
+            TableRow {
                 name: function.to_string(),
                 object: function.object_name().to_owned(),
                 amounts: row.exclusive,
@@ -95,7 +95,7 @@ fn note(amounts: Amounts) -> &'static str {
     }
 }
 
-fn listed(comparison: &Comparison, mut all: Vec<Row>, rows: usize, width: u16) -> String {
+fn listed(comparison: &Comparison, mut all: Vec<TableRow>, rows: usize, width: u16) -> String {
     let hidden = all.len().saturating_sub(rows);
     all.truncate(rows);
     let works = comparison.works;

@@ -70,7 +70,7 @@ mod weighed;
 pub use advice::{Advice, Gain};
 pub use atlas::Atlas;
 pub use estimate::Estimate;
-pub use measurements::{LeftOut, Measurement, Measurements, Place, ReadError};
+pub use measurements::{InputPlace, LeftOut, Measurement, Measurements, ReadError};
 pub use outlook::{LawPoint, LockLaw, Named, Outlook};
 pub use outlook_point::{OutlookCurve, OutlookPoint};
 pub use pinned::{Pinned, Plausible};

@@ -132,7 +132,7 @@ mod workload;
 pub use advice::what_was_seen;
 pub use barrier::{BarrierRounds, simulate_barrier};
 pub use choice::WORTH_TAKING;
-pub use coverage::{Coverage, Sleep, Unseen};
+pub use coverage::{Coverage, Sleep, UnrecordedPrograms};
 pub use duration::{Duration, Range};
 pub use evidence::Evidence;
 pub use forecast::{Curve, Forecast, ForecastPoint, Recommendation, Target, curve_on};

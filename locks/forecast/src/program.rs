@@ -104,11 +104,11 @@ fn simulated(
         own_locks::complete(&mut profiled, run);
     }
     let Profiled { workload, bounds: [well, badly], .. } = &profiled;
-    let of_lock = |&lock: &LockId| Tried {
+    let of_lock = |&lock: &LockId| Candidate {
         lock: TriedLock::Mutex(lock),
         workloads: [workload, well, badly].map(Cow::Borrowed),
     };
-    let tried: Vec<Tried<'_>> = question.all_locks().iter().map(of_lock).collect();
+    let tried: Vec<Candidate<'_>> = question.all_locks().iter().map(of_lock).collect();
     let mut curves = curves_of(&tried, question, progress)?;
     let choice = Choice::for_program(&curves, &profiled);
     let rw_curves = read_write_curves(choice.taken(), &profiled, question, progress)?;
@@ -161,7 +161,7 @@ fn without_curves(
 }
 
 /// A lock under which the program is simulated.
-struct Tried<'a> {
+struct Candidate<'a> {
     /// The lock, which names the curve.
     lock: TriedLock,
     /// The workload as profiled and the two that bound it.
@@ -170,7 +170,7 @@ struct Tried<'a> {
 
 /// The curves of locks, in their order.
 fn curves_of(
-    tried: &[Tried<'_>],
+    tried: &[Candidate<'_>],
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Curve>, PointError> {
@@ -196,7 +196,7 @@ fn curves_of(
     for (point, (.., affordable)) in points.iter_mut().zip(&affordable) {
         affordable.undo(point);
     }
-    let curve = |tried: &Tried<'_>| {
+    let curve = |tried: &Candidate<'_>| {
         let name = tried.lock.name();
         let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == name);
         curve_on(question.machine, name, of_lock.map(with_band).collect())
@@ -216,11 +216,11 @@ fn read_write_curves(
         return Ok(Vec::new());
     }
     let known = question.all_locks().into_iter().find(|lock| lock.name() == under.lock);
-    let of_lock = |&rw_lock: &RwLockId| Tried {
+    let of_lock = |&rw_lock: &RwLockId| Candidate {
         lock: TriedLock::ReadWrite { lock: rw_lock, beside: known.unwrap_or(TODAY) },
         workloads: second_choice::with_rw_lock(profiled, rw_lock).map(Cow::Owned),
     };
-    let tried: Vec<Tried<'_>> = question.rw_locks.iter().map(of_lock).collect();
+    let tried: Vec<Candidate<'_>> = question.rw_locks.iter().map(of_lock).collect();
     curves_of(&tried, question, progress)
 }
 

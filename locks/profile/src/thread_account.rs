@@ -63,6 +63,6 @@ mod state;
 
 pub use crate::{ThreadTimes, WordKind};
 pub use account::{Account, WordWaits};
-pub use event::{Event, Reason, Thread, ThreadId, What, Word};
+pub use event::{Event, EventKind, Reason, Thread, ThreadId, Word};
 pub use findings::thresholds;
 pub use kilocore_figures::Nanoseconds;

@@ -18,7 +18,7 @@ use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured};
 use crate::error::MeasureError;
 use crate::host::host;
-use crate::outside::{self, Places};
+use crate::outside::{self, RecorderPaths};
 use crate::recordings::Recordings;
 use crate::shortage::Shortage;
 use crate::watch::{Schedule, Watched, watch};
@@ -151,7 +151,7 @@ impl Measurement<'_> {
         let (teller, events) =
             events::events(conduct.by_signals && confined_to.is_none()).map_err(failed)?;
         let schedule = Schedule { delay: conduct.delay, duration: conduct.duration };
-        let places = Places { library: &self.library, recordings: recordings.path() };
+        let places = RecorderPaths { library: &self.library, recordings: recordings.path() };
         let (tell_start, started) = mpsc::channel();
         let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
         let began = Mark::now();

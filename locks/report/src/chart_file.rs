@@ -10,25 +10,25 @@ use kilocore_show::{Quantity, ReportError};
 
 use crate::fit_page;
 use crate::quantities::{FITTED, THROUGHPUT};
-use crate::source::Document;
+use crate::source::CurveReport;
 
 /// The most characters of a heading that fit over a chart.
 const HEADING_WIDTH: usize = 100;
 
 /// The chart of throughput of the curves that a report shows unless it is told otherwise.
-pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
+pub(crate) fn render(document: CurveReport<'_>) -> Result<String, ReportError> {
     match document {
-        Document::Forecast(report) => {
+        CurveReport::Forecast(report) => {
             let forecast = report.forecast;
             let recommended = forecast.recommendation.shown();
             let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommended);
             chart(document, set, &THROUGHPUT, &forecast.command.join(" "))
         }
-        Document::Curves(report) => {
+        CurveReport::Curves(report) => {
             let set = CurveSet::new(report.curves, None, None);
             chart(document, set, &THROUGHPUT, &report.workload)
         }
-        Document::Fit(report) => {
+        CurveReport::Fit(report) => {
             let set = fit_page::curve_set(report);
             chart(document, set, &FITTED, "Forecast from measured throughputs")
         }
@@ -36,7 +36,7 @@ pub(crate) fn render(document: Document<'_>) -> Result<String, ReportError> {
 }
 
 fn chart<P: CurvePoint>(
-    document: Document<'_>,
+    document: CurveReport<'_>,
     set: CurveSet<'_, P>,
     quantity: &Quantity<P>,
     title: &str,

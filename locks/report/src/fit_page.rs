@@ -32,7 +32,7 @@ struct FitPage<'a> {
     /// In the order of the report.
     curves: Vec<Drawn<'a, OutlookPoint>>,
     /// The best at the end first.
-    rows: Vec<Row<'a>>,
+    rows: Vec<CurveRow<'a>>,
     most_cores: u32,
     machine: Machine,
     simulated: Mark,
@@ -51,12 +51,12 @@ impl FitPage<'_> {
 
 /// A curve in the table.
 #[derive(Debug)]
-struct Row<'a> {
+struct CurveRow<'a> {
     drawn: Drawn<'a, OutlookPoint>,
     sparkline: String,
 }
 
-impl Row<'_> {
+impl CurveRow<'_> {
     fn name(&self) -> String {
         let first = self.drawn.curve.end();
         both_names(first.lock, (first.name != first.lock).then_some(first.name))
@@ -104,7 +104,7 @@ pub(crate) fn page(report: &FitReport<'_>) -> Result<String, ReportError> {
         rows: set
             .best_first()
             .into_iter()
-            .map(|drawn| Row {
+            .map(|drawn| CurveRow {
                 sparkline: sparkline(drawn.curve, set.most_cores(), set.highest()),
                 drawn,
             })

@@ -14,7 +14,7 @@ use kilocore_show::{Generated, Machine, Mark, Provenance, ReportError, number};
 use crate::locks::{about, second_choice};
 use crate::program::{self, ConditionRow, LockRow};
 use crate::quantities::{ENERGY, THROUGHPUT, WAITING};
-use crate::source::Document;
+use crate::source::CurveReport;
 use crate::waits_parts::{WAITS_STYLE, Waits};
 use crate::{CurvesReport, ForecastReport};
 use kilocore_show::described;
@@ -132,7 +132,7 @@ pub(crate) fn curves(report: &CurvesReport<'_>) -> Result<String, ReportError> {
 impl<'a> Page<'a> {
     /// What both kinds of page share.
     fn new(
-        document: Document<'a>,
+        document: CurveReport<'a>,
         set: &CurveSet<'a, ForecastPoint>,
         generated: &'a Generated,
     ) -> Result<Self, ReportError> {

@@ -96,7 +96,7 @@ impl FitReport<'_> {
 
 /// Any report that has curves.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Document<'a> {
+pub(crate) enum CurveReport<'a> {
     /// A forecast for a program.
     Forecast(&'a ForecastReport<'a>),
     /// Curves alone.
@@ -105,49 +105,49 @@ pub(crate) enum Document<'a> {
     Fit(&'a FitReport<'a>),
 }
 
-impl<'a> From<&'a ForecastReport<'a>> for Document<'a> {
+impl<'a> From<&'a ForecastReport<'a>> for CurveReport<'a> {
     fn from(report: &'a ForecastReport<'a>) -> Self {
-        Document::Forecast(report)
+        CurveReport::Forecast(report)
     }
 }
 
-impl<'a> From<&'a CurvesReport<'a>> for Document<'a> {
+impl<'a> From<&'a CurvesReport<'a>> for CurveReport<'a> {
     fn from(report: &'a CurvesReport<'a>) -> Self {
-        Document::Curves(report)
+        CurveReport::Curves(report)
     }
 }
 
-impl<'a> From<&'a FitReport<'a>> for Document<'a> {
+impl<'a> From<&'a FitReport<'a>> for CurveReport<'a> {
     fn from(report: &'a FitReport<'a>) -> Self {
-        Document::Fit(report)
+        CurveReport::Fit(report)
     }
 }
 
-impl<'a> Document<'a> {
+impl<'a> CurveReport<'a> {
     /// The mark of the simulated figures of any.
     pub(crate) fn simulated(self) -> Mark {
         match self {
-            Document::Forecast(report) => report.simulated(),
-            Document::Curves(report) => report.simulated(),
-            Document::Fit(report) => report.simulated(),
+            CurveReport::Forecast(report) => report.simulated(),
+            CurveReport::Curves(report) => report.simulated(),
+            CurveReport::Fit(report) => report.simulated(),
         }
     }
 
     /// The name of the machine.
     pub(crate) fn machine_name(self) -> &'a str {
         match self {
-            Document::Forecast(report) => &report.forecast.machine.name,
-            Document::Curves(report) => &report.machine.name,
-            Document::Fit(report) => &report.machine.name,
+            CurveReport::Forecast(report) => &report.forecast.machine.name,
+            CurveReport::Curves(report) => &report.machine.name,
+            CurveReport::Fit(report) => &report.machine.name,
         }
     }
 
     /// The seed of the simulations.
     pub(crate) fn seed(self) -> u64 {
         match self {
-            Document::Forecast(report) => report.forecast.seed,
-            Document::Curves(report) => report.seed,
-            Document::Fit(report) => report.outlook.seed,
+            CurveReport::Forecast(report) => report.forecast.seed,
+            CurveReport::Curves(report) => report.seed,
+            CurveReport::Fit(report) => report.outlook.seed,
         }
     }
 }

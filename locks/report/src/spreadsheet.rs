@@ -6,11 +6,11 @@ use kilocore_show::text::printable;
 use kilocore_show::{ReportError, in_csv};
 use serde::Serialize;
 
-use crate::source::Document;
+use crate::source::CurveReport;
 
 /// A row: a point, and where it comes from. Names of columns that are figures end in the unit.
 #[derive(Debug, Serialize)]
-struct Row<'a> {
+struct PointRow<'a> {
     provenance: &'static str,
     machine: &'a str,
     seed: u64,
@@ -33,10 +33,10 @@ struct Row<'a> {
 }
 
 /// The points of the report as CSV with a line of names.
-pub(crate) fn points(document: Document<'_>, curves: &[Curve]) -> Result<String, ReportError> {
+pub(crate) fn points(document: CurveReport<'_>, curves: &[Curve]) -> Result<String, ReportError> {
     let machine = printable(document.machine_name());
     let points = curves.iter().flat_map(|curve| &curve.points);
-    in_csv(points.map(|ForecastPoint { point, low, high }| Row {
+    in_csv(points.map(|ForecastPoint { point, low, high }| PointRow {
         provenance: document.simulated().kind.name(),
         machine: &machine,
         seed: document.seed(),

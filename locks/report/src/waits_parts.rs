@@ -20,7 +20,7 @@ type Cell = (f64, String);
 
 /// A row of a table.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct WaitsRow {
     pub(crate) name: String,
     /// The parts of a bar: its class, and its width in per cent.
     pub(crate) parts: Vec<(&'static str, f64)>,
@@ -43,13 +43,13 @@ pub(crate) struct Waits {
     pub(crate) findings: Vec<String>,
     pub(crate) coverage: Vec<String>,
     pub(crate) graph: Option<WaitsGraph>,
-    pub(crate) ranking: Vec<Row>,
+    pub(crate) ranking: Vec<WaitsRow>,
     pub(crate) headings: Vec<&'static str>,
-    pub(crate) roles: Vec<Row>,
+    pub(crate) roles: Vec<WaitsRow>,
     pub(crate) more_roles: usize,
-    pub(crate) words: Vec<Row>,
+    pub(crate) words: Vec<WaitsRow>,
     pub(crate) more_words: usize,
-    pub(crate) kernel_locks: Vec<Row>,
+    pub(crate) kernel_locks: Vec<WaitsRow>,
     pub(crate) edges: Vec<EdgeRow>,
     pub(crate) more_edges: usize,
 }
@@ -77,7 +77,7 @@ impl Waits {
     }
 }
 
-fn ranking(times: &ThreadTimes) -> Vec<Row> {
+fn ranking(times: &ThreadTimes) -> Vec<WaitsRow> {
     let row = |one: &kilocore_lock_profile::Bottleneck| {
         let parts = [one.computing_ns, one.ready_ns, one.asleep_ns];
         let rest = parts.into_iter().fold(one.waited_for_ns, u64::saturating_sub);
@@ -85,7 +85,7 @@ fn ranking(times: &ThreadTimes) -> Vec<Row> {
             let part = share(ns, one.waited_for_ns);
             (part, share_or_nothing(part))
         };
-        Row {
+        WaitsRow {
             name: role_by_id(times, one.role),
             parts: Vec::new(),
             cells: vec![
@@ -101,7 +101,7 @@ fn ranking(times: &ThreadTimes) -> Vec<Row> {
     times.ranking.iter().take(MOST_ROWS).map(row).collect()
 }
 
-fn roles(times: &ThreadTimes, activities: &[(usize, &'static str)]) -> Vec<Row> {
+fn roles(times: &ThreadTimes, activities: &[(usize, &'static str)]) -> Vec<WaitsRow> {
     let row = |role: &RoleTimes| {
         let whole = role.times.present_ns();
         let named = role.times.named();
@@ -110,7 +110,7 @@ fn roles(times: &ThreadTimes, activities: &[(usize, &'static str)]) -> Vec<Row> 
             let part = share(named[place].1, whole);
             (part, share_or_nothing(part))
         }));
-        Row { name: role_name(times, role), parts: parts(&role.times), cells }
+        WaitsRow { name: role_name(times, role), parts: parts(&role.times), cells }
     };
     roles_in_order(times).into_iter().take(MOST_ROWS).map(row).collect()
 }
@@ -134,9 +134,9 @@ fn parts(done: &Activities) -> Vec<(&'static str, f64)> {
     parts.into_iter().filter(|&(_, ns)| ns > 0).map(percent).collect()
 }
 
-fn words(times: &ThreadTimes) -> Vec<Row> {
+fn words(times: &ThreadTimes) -> Vec<WaitsRow> {
     let whole = times.total().present_ns();
-    let row = |one: &kilocore_lock_profile::WaitedWord| Row {
+    let row = |one: &kilocore_lock_profile::WaitedWord| WaitsRow {
         name: word(times, one.id),
         parts: Vec::new(),
         cells: wait_cells(one.threads, one.count, one.ns, whole),
@@ -144,11 +144,11 @@ fn words(times: &ThreadTimes) -> Vec<Row> {
     times.words.iter().take(MOST_ROWS).map(row).collect()
 }
 
-fn in_kernel(times: &ThreadTimes) -> Vec<Row> {
+fn in_kernel(times: &ThreadTimes) -> Vec<WaitsRow> {
     let whole = times.total().present_ns();
     let row = |(one, name): (&KernelLockWaits, String)| {
         let cells = wait_cells(one.threads, one.count, one.ns, whole);
-        Row { name, parts: Vec::new(), cells }
+        WaitsRow { name, parts: Vec::new(), cells }
     };
     kernel_locks(times).take(MOST_ROWS).map(row).collect()
 }

@@ -158,7 +158,7 @@ fn show(
     arguments.reports.deliver(
         &files,
         &report,
-        kilocore_locate::Document::of(comparison),
+        kilocore_locate::ComparisonDocument::of(comparison),
         || locate_table(comparison, ROWS, output::width()),
     )?;
     Ok(ExitCode::SUCCESS)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 use kilocore_command_line::{Failure, say};
-use kilocore_lock_recorder::{ProcessScope, Unseen, can_watch, unseen_by_preload};
+use kilocore_lock_recorder::{ProcessScope, WhyUnseen, can_watch, unseen_by_preload};
 
 use crate::launch;
 
@@ -97,7 +97,7 @@ impl Subject {
     }
 
     /// Why the program is watched from outside although nobody has asked for that.
-    fn instead(&self) -> Option<Unseen> {
+    fn instead(&self) -> Option<WhyUnseen> {
         let asked = self.recorder.is_some() || self.pid.is_some();
         let unseen = (!asked).then(|| unseen_by_preload(&self.command)).flatten()?;
         can_watch().then_some(unseen)
@@ -106,7 +106,7 @@ impl Subject {
     /// Says that the program is watched from outside because nothing can be put under it. Of
     /// languages with locks of their own nothing is said, as theirs are what is to be seen.
     pub(crate) fn tell_what_is_done_instead(&self) {
-        if let Some(Unseen::Obstacle(obstacle)) = self.instead() {
+        if let Some(WhyUnseen::Obstacle(obstacle)) = self.instead() {
             let program = self.command[0].display().to_string();
             say(&format!(
                 "'{program}' {}; it is watched from outside instead",

@@ -41,7 +41,7 @@ pub(super) struct View {
 
 /// A view on the terminal. When this is dropped, the terminal is as before.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct OpenView {
     ends_steering: bool,
     ended: Arc<AtomicBool>,
     closed: Arc<AtomicBool>,
@@ -76,7 +76,7 @@ impl View {
     }
 
     /// Shows what this daemon does.
-    pub(super) fn show(self, daemon: &mut Daemon) -> Shown {
+    pub(super) fn show(self, daemon: &mut Daemon) -> OpenView {
         let (tell, told) = mpsc::sync_channel(WAITING);
         daemon.watch(move |snapshot| {
             let _ = tell.try_send(snapshot);
@@ -91,18 +91,18 @@ impl View {
                 let _ = draw(screen, self.page, self.shared, &told, &over, &quit);
             }
         });
-        Shown { ends_steering, ended, closed, thread: Some(thread) }
+        OpenView { ends_steering, ended, closed, thread: Some(thread) }
     }
 }
 
-impl Shown {
+impl OpenView {
     /// Whether somebody has closed it and steering is to end with it.
     pub(super) fn asks_to_end(&self) -> bool {
         self.ends_steering && self.closed.load(Ordering::SeqCst)
     }
 }
 
-impl Drop for Shown {
+impl Drop for OpenView {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take()

@@ -6,7 +6,7 @@
 
 use kilocore_figures::Judged;
 use kilocore_lock_profile::thread_account::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+    Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
 use kilocore_lock_profile::{
     Condition, CpuLimit, Finding, Outside, Profile, Run, ThreadTimes, Watching,
@@ -22,9 +22,9 @@ const WALL_NS: f64 = 2e9;
 
 /// What a thread does in a window, in per cents of it: it computes first, then waits for a lock, then
 /// for work, sleeps, waits for the end of another, for the kernel, and has no core in the end.
-type Doing = [u64; 6];
+type ActivityShares = [u64; 6];
 
-fn account(threads: &[Doing], cores: u32, kernel_seen: bool) -> ThreadTimes {
+fn account(threads: &[ActivityShares], cores: u32, kernel_seen: bool) -> ThreadTimes {
     let word = |address| Word { space: 42, address };
     let reasons = [
         Reason::Futex(word(0x10)),
@@ -41,17 +41,17 @@ fn account(threads: &[Doing], cores: u32, kernel_seen: bool) -> ThreadTimes {
     };
     for (thread, doing) in (42..).zip(threads) {
         let mut at = doing[0];
-        take(0, thread, What::Tick { kernel: false, spins: false });
+        take(0, thread, EventKind::Tick { kernel: false, spins: false });
         for (&share, reason) in doing[1..].iter().zip(reasons) {
             if share > 0 && at < 100 {
-                take(at, thread, What::Out(reason));
+                take(at, thread, EventKind::Out(reason));
                 at = (at + share).min(100);
-                take(at, thread, What::Waking { by: None });
-                take(at, thread, What::In);
+                take(at, thread, EventKind::Waking { by: None });
+                take(at, thread, EventKind::In);
             }
         }
         if at < 100 {
-            take(at, thread, What::Out(Reason::Preempted));
+            take(at, thread, EventKind::Out(Reason::Preempted));
         }
     }
     account.end_window(Nanoseconds(100 * MS));
@@ -78,7 +78,7 @@ fn share() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..0.1_f64, 0.0..=1.0_f64, Just(1.0)]
 }
 
-fn doing() -> impl Strategy<Value = Doing> {
+fn doing() -> impl Strategy<Value = ActivityShares> {
     let part = || prop_oneof![2 => Just(0_u64), 1 => 0..=100_u64];
     (prop_oneof![Just(0_u64), Just(100), 0..=100_u64], part(), part(), part(), part(), part())
         .prop_map(|(computes, a, b, c, d, e)| [computes, a, b, c, d, e])

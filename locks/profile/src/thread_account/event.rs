@@ -23,12 +23,12 @@ pub struct Event {
     /// To which thread.
     pub thread: ThreadId,
     /// What.
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What happened to a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum EventKind {
     /// It leaves its core.
     Out(Reason),
     /// It gets a core.

@@ -200,7 +200,7 @@ const MOST_PLACES: usize = 3;
 
 /// A row of the table of locks: a lock with its figures, or one of its places.
 #[derive(Default)]
-struct Row {
+struct LockRow {
     place: String,
     kind: &'static str,
     acquired: String,
@@ -217,7 +217,7 @@ fn own_locks(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     if locks.is_empty() {
         return None;
     }
-    let rows: Vec<Row> = locks.iter().flat_map(rows_of).collect();
+    let rows: Vec<LockRow> = locks.iter().flat_map(rows_of).collect();
     let mut columns = vec![
         Column::new("kind", Align::Left, &rows, |row| row.kind.to_owned()),
         Column::new("acquired", Align::Right, &rows, |row| row.acquired.clone()),
@@ -270,10 +270,10 @@ fn sources(locks: &[ForecastLock]) -> String {
 }
 
 /// A lock under the place where it is waited for longest, its other places, and where it is made.
-fn rows_of(lock: &ForecastLock) -> Vec<Row> {
+fn rows_of(lock: &ForecastLock) -> Vec<LockRow> {
     let mark = mark_of(lock.lines_source);
     let made = format!("made at {}", printable(&lock.place));
-    let mut rows = vec![Row {
+    let mut rows = vec![LockRow {
         place: lock.acquired_at.first().map_or_else(|| made.clone(), |at| printable(&at.place)),
         kind: lock.family,
         acquired: number::engineering((lock.acquisitions + lock.shared_acquisitions) as f64, ""),
@@ -283,22 +283,22 @@ fn rows_of(lock: &ForecastLock) -> Vec<Row> {
         held: number::percent(lock.held_share),
         lines: format!("{mark}{:.1} ({:.1}–{:.1})", lock.lines, lock.lines_low, lock.lines_high),
     }];
-    rows.extend(lock.acquired_at.iter().take(MOST_PLACES).skip(1).map(|at| Row {
+    rows.extend(lock.acquired_at.iter().take(MOST_PLACES).skip(1).map(|at| LockRow {
         place: format!("  and {}", printable(&at.place)),
         acquired: number::engineering(at.acquisitions as f64, ""),
         waited: number::percent(at.contended as f64 / at.acquisitions.max(1) as f64),
         wait: number::nanoseconds(at.wait_ns / at.contended.max(1) as f64),
-        ..Row::default()
+        ..LockRow::default()
     }));
     let more = lock.acquired_at.len().saturating_sub(MOST_PLACES);
     if more > 0 {
-        rows.push(Row {
+        rows.push(LockRow {
             place: format!("  and {more} more {}", if more == 1 { "place" } else { "places" }),
-            ..Row::default()
+            ..LockRow::default()
         });
     }
     if !lock.acquired_at.is_empty() {
-        rows.push(Row { place: format!("  {made}"), ..Row::default() });
+        rows.push(LockRow { place: format!("  {made}"), ..LockRow::default() });
     }
     rows
 }

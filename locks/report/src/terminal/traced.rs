@@ -14,7 +14,7 @@ const LEAST_PLACE: usize = 36;
 /// Columns that are left out where there is no room, the first of them first.
 const DISPENSABLE: [&str; 6] = ["threads", "instructions", "taken", "words", "handovers", "read"];
 
-struct Row {
+struct TracedRow {
     place: String,
     traced: Traced,
 }
@@ -58,28 +58,28 @@ pub(super) fn traced_part(profile: &Profile, width: u16) -> Option<String> {
 }
 
 /// The traced locks, those that share a sum once.
-fn locks(processes: &[Process]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn locks(processes: &[Process]) -> Vec<TracedRow> {
+    let mut rows: Vec<TracedRow> = Vec::new();
     for lock in processes.iter().flat_map(|process| &process.locks) {
         let Some(traced) = lock.traced else { continue };
         let taken = lock.callers.first().map_or(&lock.site, |caller| &caller.site);
         let place = printable(&kilocore_forecast::taker_of(taken));
         if !rows.iter().any(|row| row.traced == traced) {
-            rows.push(Row { place, traced });
+            rows.push(TracedRow { place, traced });
         }
     }
     rows
 }
 
 /// The words that went from thread to thread.
-fn words(trace: &Trace) -> impl Iterator<Item = Row> {
-    trace.words.iter().filter(|word| word.traced.handovers > 0).map(|word| Row {
+fn words(trace: &Trace) -> impl Iterator<Item = TracedRow> {
+    trace.words.iter().filter(|word| word.traced.handovers > 0).map(|word| TracedRow {
         place: printable(&kilocore_forecast::taker_of(&word.site)),
         traced: word.traced,
     })
 }
 
-fn table(rows: &[Row], width: u16) -> String {
+fn table(rows: &[TracedRow], width: u16) -> String {
     let number = |heading: &str, cell: &dyn Fn(&Traced) -> String| {
         Column::new(heading, Align::Right, rows, |row| cell(&row.traced))
     };

@@ -2,8 +2,8 @@
 
 use kilocore_figures::usl::Law;
 use kilocore_forecast::fit::{
-    Advice, Gain, LawPoint, LeftOut, LockLaw, Outlook, OutlookCurve, OutlookPoint, Pinned, Place,
-    Plausible,
+    Advice, Gain, InputPlace, LawPoint, LeftOut, LockLaw, Outlook, OutlookCurve, OutlookPoint,
+    Pinned, Plausible,
 };
 use kilocore_lock_report::{FitReport, terminal};
 use kilocore_locks::LockId;
@@ -74,7 +74,7 @@ fn outlook() -> Outlook {
             high: 12.9e-3,
             gains: vec![gain("ticket", None, 3.3), gain("mcs", Some("mcs_spin"), 1.058)],
         },
-        left_out: vec![LeftOut { place: Place::Line(7), why: HOSTILE.to_owned() }],
+        left_out: vec![LeftOut { place: InputPlace::Line(7), why: HOSTILE.to_owned() }],
     }
 }
 

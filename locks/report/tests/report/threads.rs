@@ -2,7 +2,7 @@
 
 use kilocore_lock_profile::ThreadTimes;
 use kilocore_lock_profile::thread_account::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+    Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
 
 const PROCESS: u32 = 4711;
@@ -21,27 +21,27 @@ fn word(address: u64) -> Word {
 
 /// The events of a window that begins at `begin`: workers take turns of a tenth of a millisecond with
 /// the store's lock. In every third turn the holder waits for the flusher for the half of it.
-fn events(begin: u64) -> Vec<(u64, u32, What)> {
+fn events(begin: u64) -> Vec<(u64, u32, EventKind)> {
     let mut events = vec![
-        (begin, MAIN, What::Out(Reason::Futex(word(0x3000)))),
-        (begin + 9, LOGGER, What::Out(Reason::Io("write"))),
-        (begin + TURN, READER, What::Out(Reason::Sleep)),
+        (begin, MAIN, EventKind::Out(Reason::Futex(word(0x3000)))),
+        (begin + 9, LOGGER, EventKind::Out(Reason::Io("write"))),
+        (begin + TURN, READER, EventKind::Out(Reason::Sleep)),
     ];
     let worker = |turn: u64| FIRST_WORKER + (turn % u64::from(WORKERS)) as u32;
     for turn in 0..TURNS {
         let (at, me, next) = (begin + turn * TURN, worker(turn), worker(turn + 1));
-        events.push((at, me, What::Acquired(word(0x1000))));
+        events.push((at, me, EventKind::Acquired(word(0x1000))));
         if turn % 3 == 0 {
-            events.push((at + 20_000, me, What::Out(Reason::Futex(word(0x2000)))));
+            events.push((at + 20_000, me, EventKind::Out(Reason::Futex(word(0x2000)))));
             let by = Some(ThreadId(FLUSHER));
-            events.push((at + 70_000, me, What::Waking { by }));
-            events.push((at + 75_000, me, What::In));
+            events.push((at + 70_000, me, EventKind::Waking { by }));
+            events.push((at + 75_000, me, EventKind::In));
         }
-        events.push((at + 90_000, me, What::Tick { kernel: turn % 5 == 0, spins: false }));
-        events.push((at + TURN, me, What::Released(word(0x1000))));
-        events.push((at + TURN, next, What::Waking { by: Some(ThreadId(me)) }));
-        events.push((at + TURN, next, What::In));
-        events.push((at + TURN + 10_000, me, What::Out(Reason::Futex(word(0x1000)))));
+        events.push((at + 90_000, me, EventKind::Tick { kernel: turn % 5 == 0, spins: false }));
+        events.push((at + TURN, me, EventKind::Released(word(0x1000))));
+        events.push((at + TURN, next, EventKind::Waking { by: Some(ThreadId(me)) }));
+        events.push((at + TURN, next, EventKind::In));
+        events.push((at + TURN + 10_000, me, EventKind::Out(Reason::Futex(word(0x1000)))));
     }
     events
 }

@@ -4,7 +4,7 @@
 //! a real program, or each of them what it likes, as if it had missed a part of the run.
 
 use kilocore_lock_profile::thread_account::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+    Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
 use kilocore_lock_profile::{
     Awake, Caller, Condition, CpuLimit, Family, Frame, Handoffs, Histogram, Host, Interval,
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 /// Shares of a thread's time, in per cents: it computes, spins, waits for a lock, for work, sleeps, waits
 /// for the end of another and for a lock of the kernel. In what is left it has no core.
-type Doing = [u64; 7];
+type ActivityShares = [u64; 7];
 
 const COMPUTES: usize = 0;
 const SPINS: usize = 1;
@@ -29,7 +29,7 @@ const LOCK_WORD: u64 = 0x10;
 const WORK_WORD: u64 = 0x20;
 const END_WORD: u64 = 0x30;
 
-fn doing() -> impl Strategy<Value = Doing> {
+fn doing() -> impl Strategy<Value = ActivityShares> {
     let part = || prop_oneof![2 => Just(0_u64), 1 => 0..=100_u64, 1 => 0..=4_u64];
     let computes = prop_oneof![Just(0_u64), Just(100), 0..=100_u64];
     let parts = (computes, part(), part(), part(), part(), part(), part());
@@ -43,7 +43,7 @@ fn doing() -> impl Strategy<Value = Doing> {
     })
 }
 
-fn sum(threads: &[Doing], part: usize) -> f64 {
+fn sum(threads: &[ActivityShares], part: usize) -> f64 {
     threads.iter().map(|doing| doing[part]).sum::<u64>() as f64 / 100.0
 }
 
@@ -59,7 +59,7 @@ struct Windows {
 }
 
 impl Windows {
-    fn times(&self, threads: &[Doing], cores: u32) -> ThreadTimes {
+    fn times(&self, threads: &[ActivityShares], cores: u32) -> ThreadTimes {
         const TICKS: u64 = 20;
         let mut account = Account::new();
         account.on_cores(cores);
@@ -82,19 +82,23 @@ impl Windows {
                 let on_core = doing[COMPUTES] + doing[SPINS];
                 for tick in (0..TICKS).filter(|_| self.ticks && on_core > 0) {
                     let spins = tick * on_core >= TICKS * doing[COMPUTES];
-                    take(at(on_core * tick / TICKS), thread, What::Tick { kernel: false, spins });
+                    take(
+                        at(on_core * tick / TICKS),
+                        thread,
+                        EventKind::Tick { kernel: false, spins },
+                    );
                 }
                 let mut until = on_core;
                 for (part, reason) in reasons {
                     if doing[part] > 0 {
-                        take(at(until), thread, What::Out(reason));
+                        take(at(until), thread, EventKind::Out(reason));
                         until += doing[part];
-                        take(at(until), thread, What::Waking { by: None });
-                        take(at(until), thread, What::In);
+                        take(at(until), thread, EventKind::Waking { by: None });
+                        take(at(until), thread, EventKind::In);
                     }
                 }
                 if until < 100 {
-                    take(at(until), thread, What::Out(Reason::Preempted));
+                    take(at(until), thread, EventKind::Out(Reason::Preempted));
                 }
             }
             account.end_window(Nanoseconds(begin + self.each_ns));
