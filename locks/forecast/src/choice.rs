@@ -115,14 +115,15 @@ pub(crate) fn end(curve: &Curve) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use kilocore_figures::Judged;
 
     use super::Choice;
     use crate::from_profile::Conduct;
     use crate::{Curve, ForecastPoint, Point};
 
-    fn curve(lock: &'static str, end: f64) -> Curve {
+    /// A curve of one point.
+    pub(crate) fn curve(lock: &'static str, end: f64) -> Curve {
         let point = Point { cores: 48, throughput_per_s: end, ..Point::empty(lock) };
         let points = vec![ForecastPoint { point, low: end, high: end }];
         Curve::new(lock, points, Judged::BY_LAST_CORES)

@@ -4,7 +4,6 @@
 //! run what they like, as they do where one of them missed a part of it. The answer is everything that
 //! `doctor` prints of it in words: the headline, what it says besides, and what the threads' times show.
 
-use kilocore_figures::Judged;
 use kilocore_lock_profile::thread_account::{
     Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
@@ -15,7 +14,7 @@ use proptest::prelude::*;
 
 use super::tests::{advise, without_forecast};
 use crate::from_profile::synthetic::{durations, mutex, profile_of, run};
-use crate::{Curve, ForecastPoint, Point, Recommendation, Verdict, from_profile};
+use crate::{Curve, Recommendation, Verdict, from_profile};
 
 const MS: u64 = 1_000_000;
 const WALL_NS: f64 = 2e9;
@@ -142,20 +141,9 @@ prop_compose! {
         gain in prop_oneof![Just(1.0), 1.0..4.0_f64],
         waiting in share(),
     ) -> Vec<Curve> {
-        let curve = |lock: &'static str, gain: f64| {
-            let points = [1, 6, 48].into_iter().zip(today).map(|(cores, rate): (u32, f64)| {
-                let rate = if cores == 1 { rate } else { rate * gain };
-                let point = Point {
-                    cores,
-                    throughput_per_s: rate,
-                    wait_share: waiting,
-                    lock_share_by_lock: vec![waiting],
-                    joules_per_op: 1.0,
-                    ..Point::empty(lock)
-                };
-                ForecastPoint { point, low: rate, high: rate }
-            });
-            Curve::new(lock, points.collect(), Judged::BY_LAST_CORES)
+        let curve = |lock, gain: f64| {
+            let [alone, few, many] = today;
+            super::tests::curve(lock, &[(1, alone), (6, few * gain), (48, many * gain)], 0.0, waiting)
         };
         vec![curve("futex", 1.0), curve("mcs", gain)]
     }

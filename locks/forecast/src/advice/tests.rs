@@ -12,7 +12,7 @@ use crate::{Curve, ForecastLock, ForecastPoint, GainError, Point, Recommendation
 
 /// A curve through rates, each in a band of so much to either side, its threads waiting for the
 /// share given at the end.
-fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting: f64) -> Curve {
+pub(super) fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting: f64) -> Curve {
     let point = |&(cores, rate): &(u32, f64)| ForecastPoint {
         point: Point {
             cores,
