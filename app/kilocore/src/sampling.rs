@@ -103,7 +103,7 @@ impl Sampling {
     }
 }
 
-/// One run.
+/// One run of a program that is sampled.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     /// Where its profile goes.

@@ -263,7 +263,7 @@ fn preload() -> Result<(PathBuf, Vec<(OsString, OsString)>), Failure> {
     Ok((folder, environment))
 }
 
-/// How to steer.
+/// The options of the daemon, and the view of it.
 struct Steering {
     options: Options,
     duration: Option<Duration>,

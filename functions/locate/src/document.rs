@@ -15,7 +15,7 @@ use crate::{
 /// The name of the format, with its version.
 pub const SCHEMA: &str = "kilocore-locate-1";
 
-/// The whole comparison.
+/// A comparison, as it is written in JSON.
 #[derive(Debug, Serialize)]
 pub struct ComparisonDocument<'a> {
     schema: &'static str,

@@ -23,7 +23,7 @@ pub struct LocateReport<'a> {
     pub generated: Generated,
     /// What was compared: the program, or the profiles' names.
     pub title: String,
-    /// The comparison.
+    /// The comparison that is shown.
     pub comparison: &'a Comparison,
 }
 

@@ -93,7 +93,7 @@ pub struct Sleep {
 /// Programs that left no recording, all for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnrecordedPrograms {
-    /// The reason.
+    /// Why they left none.
     pub why: WhyUnrecorded,
     /// How many process images there were.
     pub images: u64,

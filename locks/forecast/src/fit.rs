@@ -34,7 +34,7 @@
 //!   lead to wide bands. The process also corrects the forecast: a lock that was measured lower
 //!   than simulated is forecast lower on more cores too. Its few constants are the same for all
 //!   programs, locks and machines.
-//! * **Related locks do alike** (`kin.rs`). The simulation errs more on either of two queue locks
+//! * **Related locks do alike** (`waiting_style.rs`). The simulation errs more on either of two queue locks
 //!   than programs differ between the two. So each workload holds two opinions of a lock that was
 //!   not measured: that it does as simulated, and that it does as its measured relative. The worse
 //!   the workload explains the measurements, the more the second opinion weighs.

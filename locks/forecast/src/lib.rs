@@ -90,7 +90,7 @@
 //!   only one thread running or ready to run. Processor time cannot tell a core that nobody wanted
 //!   from one that another program had. The difference matters: a percent of serial computing is a
 //!   third of the throughput on 48 cores.
-//! * **A second hardware thread is not worth a core** when a curve is judged (`Curve::on`). A
+//! * **A second hardware thread is not worth a core** when a curve is judged ([`curve_on`]). A
 //!   program that gains from it only what a second hardware thread can add still counts as scaling.
 //! * **How far gains err is data** (`gain_error.rs`). The errors are listed by lock. They come from
 //!   the published measurements, and `make fidelity` writes them.

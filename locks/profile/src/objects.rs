@@ -21,9 +21,9 @@ pub enum ObjectKind {
 /// An object in the memory of a recorded process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// What it is.
+    /// Whether it is a lock, a condition or a barrier.
     pub kind: ObjectKind,
-    /// Where it lies.
+    /// The addresses that it occupies.
     pub place: Range<u64>,
 }
 

@@ -12,7 +12,7 @@ use kilocore_lock_watcher::{Options, Pid, ProcessScope, WatchError};
 
 use crate::conduct::SEED;
 
-/// What is told of a run.
+/// Which part of a run counts, as the watcher is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counting {
     /// What this process and its descendants do from now on counts, and what they did before does
@@ -38,7 +38,7 @@ pub(crate) fn watch(told: &Receiver<Counting>, library: &Path) -> Result<Option<
                 Err(RecvTimeoutError::Timeout) => false,
             };
             let options = Options {
-                kin: ProcessScope::Tree,
+                scope: ProcessScope::Tree,
                 attached: false,
                 library: Some(library),
                 seed: SEED,

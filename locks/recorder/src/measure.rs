@@ -24,10 +24,10 @@ use crate::shortage::Shortage;
 use crate::watch::{Schedule, Watched, watch};
 use crate::{concurrent_watch, events, preload};
 
-/// How to measure.
+/// How a program is recorded.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where `libkilocore_measure.so` is.
+    /// The path of `libkilocore_measure.so`.
     pub library: PathBuf,
     /// Whether to run the program a second time, confined to one core, with empty input and its
     /// output discarded.

@@ -80,14 +80,14 @@ pub fn measure_watching(
     Ok(Measured { interrupted, ..measured(words, run, end.status, seen.time_was_up, begin) })
 }
 
-/// Watches a process that runs already, and `kin` of it, until the time is up, the process has
+/// Watches a process that runs already, alone or with those that `scope` names, until the time is up, the process has
 /// ended, or `over` says that it is. The process does not notice.
 ///
 /// # Errors
 /// If there is no such process, or it may not be watched.
 pub fn measure_running(
     pid: u32,
-    kin: ProcessScope,
+    scope: ProcessScope,
     conduct: &Conduct<'_>,
     over: &dyn Fn() -> bool,
 ) -> Result<Measured, MeasureError> {
@@ -100,7 +100,7 @@ pub fn measure_running(
     let (teller, events) = events::events(conduct.by_signals).map_err(failed)?;
     let (delay, duration, end) = (conduct.delay, conduct.duration, &|| false);
     let mut over = EndConditions { events, delay, duration, end, interrupted: Some(over) };
-    let seen = over.watch(pid, kin, true)?;
+    let seen = over.watch(pid, scope, true)?;
     teller.over();
     // That its time was up is no reason to say that it was asked to end.
     Ok(measured(words, seen.run, ExitStatus::from_raw(0), false, begin))
@@ -145,7 +145,7 @@ fn command_of(pid: u32) -> Vec<String> {
     words
 }
 
-/// What was seen.
+/// The run of a program that was watched.
 struct WatchedRun {
     /// Nothing, if the program ended before anything counted.
     run: Option<Run>,
@@ -185,7 +185,7 @@ impl EndConditions<'_> {
     fn watch(
         &mut self,
         pid: u32,
-        kin: ProcessScope,
+        scope: ProcessScope,
         attached: bool,
     ) -> Result<WatchedRun, MeasureError> {
         if let Some(delay) = self.delay
@@ -194,7 +194,7 @@ impl EndConditions<'_> {
             return Ok(WatchedRun { run: None, time_was_up: false });
         }
         let end = self.duration.map(|duration| Instant::now() + duration);
-        let options = Options { kin, attached, library: None, seed: SEED };
+        let options = Options { scope, attached, library: None, seed: SEED };
         let mut limits = Limits::default();
         limits.look(iter::once(pid));
         let mut wait = |time: Duration| {

@@ -50,7 +50,7 @@ struct Page<'a> {
     simulated: Mark,
 }
 
-/// What to do.
+/// The advice, as the page shows it.
 #[derive(Debug)]
 struct Advice<'a> {
     headline: &'a str,

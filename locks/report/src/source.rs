@@ -14,7 +14,7 @@ use crate::marks::measured_on;
 pub struct ForecastReport<'a> {
     /// By whom, how and when.
     pub generated: Generated,
-    /// The forecast.
+    /// The forecast that is shown.
     pub forecast: &'a Forecast,
     /// The machine it is for, in full.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ impl ForecastReport<'_> {
 pub struct CurvesReport<'a> {
     /// By whom, how and when.
     pub generated: Generated,
-    /// The machine.
+    /// The machine on which the curves were simulated.
     pub machine: &'a Description,
     /// The workload in words: `threads think 20,000 cycles and hold one lock for 400`.
     pub workload: String,
@@ -69,7 +69,7 @@ impl CurvesReport<'_> {
 pub struct FitReport<'a> {
     /// By whom, how and when.
     pub generated: Generated,
-    /// All of it.
+    /// The fit: the advice, the parameters and the forecast points.
     #[serde(flatten)]
     pub outlook: &'a Outlook,
     /// Its curves, from [`Outlook::curves`].

@@ -25,7 +25,7 @@ const STACK: u32 = 8192;
 const BUFFER: usize = 1 << 21;
 const BUFFER_FOR_STACKS: usize = BUFFER / 4;
 
-/// One core.
+/// The events of one core.
 #[derive(Debug)]
 struct Core {
     number: i32,

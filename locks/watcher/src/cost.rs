@@ -55,7 +55,7 @@ impl HitCost {
         hot + (cold - hot) * part.min(1.0)
     }
 
-    /// In between.
+    /// The mean of both ends.
     pub(crate) fn middle(self) -> f64 {
         f64::midpoint(self.hot.0 as f64, self.cold.0 as f64)
     }

@@ -28,7 +28,7 @@ const MOST_ASKED: u32 = 8;
 /// once more before they wake one.
 const GIVE_BACK: [&str; 2] = ["13ObjectMonitor4exitE", "13ObjectMonitor13ExitOnSuspendclE"];
 
-/// A virtual machine.
+/// A Java virtual machine whose locks can be read.
 #[derive(Debug)]
 struct VirtualMachine {
     inside: Inside,
@@ -36,7 +36,7 @@ struct VirtualMachine {
     give_back: Vec<Range<u64>>,
 }
 
-/// A lock.
+/// A lock of a Java program that is followed from one window to the next.
 #[derive(Debug)]
 struct TrackedLock {
     lock: JavaLock,

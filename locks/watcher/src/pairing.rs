@@ -61,7 +61,7 @@ impl HeldWhen {
     }
 }
 
-/// A critical section.
+/// A critical section: from taking a lock to giving it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Section {
     pub(crate) tid: Tid,

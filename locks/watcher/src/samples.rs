@@ -56,7 +56,7 @@ pub(crate) struct Origin {
     pub(crate) tid: Tid,
     pub(crate) at: Moment,
     pub(crate) core: u32,
-    /// The event's.
+    /// The number of the event, by which the kernel names it.
     pub(crate) id: u64,
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum RecordContent<'a> {
     Exit,
 }
 
-/// One record.
+/// A record of the kernel, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nobody keeps one, and most are of the large kind")]
 pub(crate) enum ParsedRecord<'a> {

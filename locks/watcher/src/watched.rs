@@ -21,7 +21,7 @@ pub(crate) struct Away {
 /// Those of all threads in a window, in order.
 pub(crate) type Absences = BTreeMap<Tid, Vec<Away>>;
 
-/// One window.
+/// What one window showed of a watched word.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watch {
     pub(crate) begin: Moment,

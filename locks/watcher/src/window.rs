@@ -23,7 +23,7 @@ pub(crate) struct Switch {
     pub(crate) what: SwitchKind,
 }
 
-/// Which.
+/// Which way a thread switched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SwitchKind {
     /// It got a core.

@@ -154,12 +154,12 @@ pub(crate) fn run(
             &conduct(wanted),
         )
         .map_err(|error| launch::not_measured(command, error))?,
-        Choice::Attach(pid, kin) => {
+        Choice::Attach(pid, scope) => {
             let over = || held.came();
             let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
             let before = steered_by();
             let mut measured =
-                kilocore_lock_recorder::measure_running(pid, kin, &conduct(wanted), &over)?;
+                kilocore_lock_recorder::measure_running(pid, scope, &conduct(wanted), &over)?;
             if let Some(run) = measured.profile.runs.first_mut() {
                 run.steered_by = before.or_else(steered_by);
             }

@@ -19,7 +19,7 @@ pub(crate) enum Recorder {
     Both,
 }
 
-/// The program.
+/// The program that is recorded: one to start, or one that runs.
 #[derive(Debug, Args)]
 pub(crate) struct Subject {
     /// What records the locks. Without this, watch where a library under the program would not see

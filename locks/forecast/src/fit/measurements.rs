@@ -47,7 +47,7 @@ use serde::Serialize;
 
 pub use error::ReadError;
 
-/// One measured throughput.
+/// The throughput that was measured under one lock on one number of cores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// The lock, as Kilocore knows it.

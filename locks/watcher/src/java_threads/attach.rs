@@ -32,7 +32,7 @@ pub enum Synchronizers {
     LeftOut,
 }
 
-/// An answer.
+/// What a virtual machine answers to a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) text: Vec<u8>,
