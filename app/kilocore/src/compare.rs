@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use self::inputs::Reading;
-use self::sampled::{Facts, Shown};
+use self::sampled::{ResultOptions, RunFacts};
 use crate::examples;
 use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use kilocore_command_line::Failure;
@@ -34,9 +34,9 @@ pub(crate) struct Arguments {
     #[arg(value_name = "B")]
     second: PathBuf,
     #[command(flatten)]
-    shown: Shown,
+    shown: ResultOptions,
     #[command(flatten, next_help_heading = "Sampled profiles")]
-    facts: Facts,
+    facts: RunFacts,
     #[command(flatten)]
     reading: Reading,
     /// The least change that counts as one [default: 3]

@@ -11,7 +11,6 @@ use crate::record::locks::{self, RecordingOptions};
 use crate::record::subject::Subject;
 use crate::record::window::Window;
 use kilocore_command_line::Failure;
-use kilocore_command_line::output;
 use kilocore_command_line::reports::Reports;
 
 /// The whole way from a program to advice.
@@ -25,7 +24,7 @@ pub(crate) struct Arguments {
     /// Keep the recording in this file, for `kilocore show`, `kilocore forecast` and `kilocore compare`
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
-    /// Run the program once only: for one whose second run would do harm. RecordingOptions much data moves
+    /// Run the program once only: for one whose second run would do harm. How much data moves
     /// with each lock is then assumed
     #[arg(long)]
     once: bool,
@@ -39,7 +38,7 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // What can fail early fails before the program is run.
     let machine = arguments.target.machine()?;
     let files = arguments.reports.files()?;
-    arguments.keep.as_deref().map_or(Ok(()), output::check_folder)?;
+    arguments.keep.as_deref().map_or(Ok(()), locks::check)?;
     let wanted = RecordingOptions {
         confined_run: !arguments.once,
         count_lines: false,

@@ -11,7 +11,7 @@ use clap::Subcommand;
 
 use kilocore_command_line::Failure;
 
-/// Registry is listed.
+/// What can be listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Registry {
     /// List the locks, with what each is best and worst at

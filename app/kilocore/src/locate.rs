@@ -12,12 +12,10 @@ use kilocore_sampled_profile::sampler::{Output, Rule};
 use kilocore_show::number;
 
 use crate::compare::inputs::{self, Reading};
-use crate::compare::sampled::{self, Content, Shown};
+use crate::compare::sampled::{self, FileContent, ResultOptions};
 use crate::sampling::{self, Sampling, shell_word};
 use crate::{examples, launch};
-use kilocore_command_line::CoreList;
-use kilocore_command_line::Failure;
-use kilocore_command_line::output;
+use kilocore_command_line::{CoreList, Failure, output, say};
 
 /// Runs a program on few cores and on many, samples it, and compares the profiles.
 #[derive(Debug, Args)]
@@ -38,7 +36,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
-    shown: Shown,
+    shown: ResultOptions,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options.
     /// {cores} in them becomes the number of cores. Its input is empty, as it is run several times
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
@@ -77,7 +75,7 @@ fn all_runs(
 ) -> Result<Option<ExitCode>, Failure> {
     for run in 1..=arguments.runs {
         for &count in counts {
-            eprintln!("kilocore: run {run} of {} on {}", arguments.runs, sampling::in_words(count));
+            say(&format!("run {run} of {} on {}", arguments.runs, sampling::in_words(count)));
             let failed = one_run(arguments, rule, count, &folder_of(folder, count), run)?;
             if failed.is_some() {
                 return Ok(failed);
@@ -191,11 +189,11 @@ fn one_run(
             0 => INTERRUPTED,
             status => status,
         };
-        eprintln!(
-            "kilocore: the program was interrupted or failed, with status {status}, in run {run} \
+        say(&format!(
+            "the program was interrupted or failed, with status {status}, in run {run} \
              on {}; nothing is compared",
             sampling::in_words(count)
-        );
+        ));
         return Ok(Some(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))));
     }
     let work = counter.finish(recording.status)?;
@@ -208,7 +206,7 @@ fn compared(
     arguments: &Arguments,
     counts: &[u32],
     folder: &Path,
-    files: &[(PathBuf, Content)],
+    files: &[(PathBuf, FileContent)],
 ) -> Result<ExitCode, Failure> {
     let read = |&count: &u32| {
         inputs::runs(&folder_of(folder, count), &inputs::GivenFacts::default(), &arguments.reading)
@@ -224,11 +222,11 @@ fn compared(
     }
     sampled::show(&comparison, &words.join(" "), &arguments.shown, files)?;
     let [base, scaled] = [fewest, most].map(|&count| folder_of(folder, count));
-    eprintln!(
-        "kilocore: compare again with: kilocore compare {} {}",
+    say(&format!(
+        "compare again with: kilocore compare {} {}",
         shell_word(base.as_os_str()),
         shell_word(scaled.as_os_str())
-    );
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -25,14 +25,14 @@ pub(crate) fn rw_lock_for_programs_named(name: &str) -> Result<RwLockId, String>
 
 /// A lock that is listed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Listed {
+pub(crate) enum ListedLock {
     /// A mutex.
     Mutex(LockId),
     /// A read-write lock.
     ReadWrite(RwLockId),
 }
 
-impl Listed {
+impl ListedLock {
     /// What is known of it.
     pub(crate) fn info(self) -> &'static LockInfo {
         match self {
@@ -43,9 +43,9 @@ impl Listed {
 }
 
 /// The lock of that name, be it a mutex or a read-write lock.
-pub(crate) fn listed_named(name: &str) -> Result<Listed, UnknownName> {
-    let mutex = LockId::named(name).map(Listed::Mutex);
+pub(crate) fn listed_named(name: &str) -> Result<ListedLock, UnknownName> {
+    let mutex = LockId::named(name).map(ListedLock::Mutex);
     mutex
-        .or_else(|| RwLockId::named(name).map(Listed::ReadWrite))
+        .or_else(|| RwLockId::named(name).map(ListedLock::ReadWrite))
         .ok_or_else(|| unknown_lock("lock", name, || mutexes().chain(rw_locks())))
 }

@@ -17,7 +17,7 @@ use clap::Subcommand;
 
 use kilocore_command_line::Failure;
 
-/// Recorder is recorded.
+/// What can be recorded.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Recorder {
     /// Record the locks of a program, and who waits for them

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::{ArgGroup, Args};
-use kilocore_command_line::{Failure, lock_named};
+use kilocore_command_line::{Failure, lock_named, say};
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_process::allowed_cores;
 use kilocore_sim::Sim;
@@ -94,21 +94,21 @@ impl Arguments {
             && cores <= FEW_CORES
             && hands_over_in_order(lock)
         {
-            eprintln!(
-                "kilocore: {} hands over in a fixed order: with more busy threads than the {cores} cores \
+            say(&format!(
+                "{} hands over in a fixed order: with more busy threads than the {cores} cores \
                  here it can be a few times slower than futex and the locks that park (kilocore list \
                  locks; --quiet leaves this out)",
                 lock.name()
-            );
+            ));
         }
         if let Some(lock) = self.rwlock
             && !lock.readers_pass_writers::<Sim>()
         {
-            eprintln!(
-                "kilocore: under {lock} a writer that waits keeps new readers out: a program whose \
+            say(&format!(
+                "under {lock} a writer that waits keeps new readers out: a program whose \
                  readers wait for one another as they read hangs, unlike under glibc's default and \
                  reader-first (--quiet leaves this out)"
-            );
+            ));
         }
     }
 }

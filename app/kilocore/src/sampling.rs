@@ -11,7 +11,7 @@ use kilocore_sampled_profile::sampler::{
     Work, allowed_cores,
 };
 
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Failure, say};
 
 /// How to sample a program.
 #[derive(Debug, Args)]
@@ -97,13 +97,13 @@ impl Sampling {
         };
         let recording = kilocore_sampled_profile::sampler::record(command, &options)?;
         for warning in &recording.warnings {
-            eprintln!("kilocore: {warning}");
+            say(&warning.to_string());
         }
         Ok((recording, counter))
     }
 }
 
-/// One run.
+/// One run of a program that is sampled.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     /// Where its profile goes.

@@ -16,14 +16,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use kilocore_command_line::{Failure, output};
+use kilocore_command_line::{Failure, output, say};
 use kilocore_lock_recorder::measuring;
 use kilocore_process::{Held, NotStarted, Output, Start, shell_status};
 use kilocore_sched_daemon::{
     Control, Daemon, DaemonError, Linux, Meter, Metrics, Options, Orphan, Outcome, Summary,
     check_control, guard, recordings_folder, restore_orphans,
 };
-use kilocore_sched_policy::PolicyName;
+use kilocore_sched_policy::{PolicyName, UnknownPolicy};
 use kilocore_show::Format;
 
 use crate::{examples, launch, time};
@@ -36,7 +36,7 @@ pub(crate) const GUARDIAN: &str = "steer-guardian";
 #[command(after_help = examples::STEER)]
 pub(crate) struct Arguments {
     /// Who decides; see `kilocore list policies`
-    #[arg(long, value_name = "NAME", default_value = "lock-aware")]
+    #[arg(long, value_name = "NAME", default_value = "lock-aware", value_parser = policy)]
     policy: PolicyName,
     /// How often it decides, such as 100ms or 1s; longer if listing the threads takes longer than a
     /// tenth of that
@@ -97,7 +97,7 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
     match guard(&arguments.journal, &mut Linux) {
         Ok(Some(outcome)) => {
             let threads = outcome.threads;
-            eprintln!("kilocore: steer was killed; {threads} threads got their affinity back");
+            say(&format!("steer was killed; {threads} threads got their affinity back"));
             if tell_left(&outcome) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
         Ok(None) => ExitCode::SUCCESS,
@@ -108,12 +108,12 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
 /// Says what could not be put back, and whether there is something; and what is not known.
 fn tell_left(Outcome { left, unknown, strangers, .. }: &Outcome) -> bool {
     for what in unknown.iter().chain(strangers) {
-        eprintln!("kilocore: steer: not known: {what}");
+        say(&format!("steer: not known: {what}"));
     }
     for what in left {
-        eprintln!(
-            "kilocore: steer: could not be put back: {what}; `kilocore steer --restore` tries again"
-        );
+        say(&format!(
+            "steer: could not be put back: {what}; `kilocore steer --restore` tries again"
+        ));
     }
     !left.is_empty()
 }
@@ -163,20 +163,20 @@ fn put_back_orphans(asked: bool) -> bool {
     for orphan in restore_orphans(&mut Linux) {
         match orphan {
             Orphan::Restored { daemon, outcome } => {
-                eprintln!(
-                    "kilocore: steer, process {daemon}, was killed together with its guardian; {} threads got \
+                say(&format!(
+                    "steer, process {daemon}, was killed together with its guardian; {} threads got \
                      their affinity back",
                     outcome.threads
-                );
+                ));
                 left |= tell_left(&outcome);
             }
             Orphan::Elsewhere { daemon, path } if asked => {
-                eprintln!(
-                    "kilocore: steer: {} was left by process {daemon} of another PID namespace, where processes have \
+                say(&format!(
+                    "steer: {} was left by process {daemon} of another PID namespace, where processes have \
                      other numbers: run `kilocore steer --restore` in that container or, if it is gone, remove the \
                      file",
                     path.display()
-                );
+                ));
                 left = true;
             }
             Orphan::Elsewhere { .. } => {}
@@ -241,7 +241,7 @@ fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
     };
     match steered {
         Some(Ok(done)) => arguments.tell(&done)?,
-        Some(Err(error)) => eprintln!("kilocore: the program was not steered to its end: {error}"),
+        Some(Err(error)) => say(&format!("the program was not steered to its end: {error}")),
         None => {}
     }
     drop(held);
@@ -263,13 +263,13 @@ fn preload() -> Result<(PathBuf, Vec<(OsString, OsString)>), Failure> {
     Ok((folder, environment))
 }
 
-/// How to steer.
+/// The options of the daemon, and the view of it.
 struct Steering {
     options: Options,
     duration: Option<Duration>,
     log: Option<File>,
     view: Option<watch::View>,
-    shown: Option<watch::Shown>,
+    shown: Option<watch::OpenView>,
 }
 
 impl Steering {
@@ -311,7 +311,7 @@ impl Steering {
         if let Some(log) = log {
             let _ = writeln!(log, "0.0 s: orders are carried out by {}", daemon.control());
         }
-        let closed = || shown.is_some_and(watch::Shown::asks_to_end);
+        let closed = || shown.is_some_and(watch::OpenView::asks_to_end);
         let late = || duration.is_some_and(|duration| began.elapsed() >= duration);
         let stop = || over() || late() || closed();
         daemon.run(&stop, &mut |line| {
@@ -334,6 +334,11 @@ impl Steering {
         self.steer(&mut daemon, &|| over.load(Ordering::SeqCst))?;
         Ok(daemon.finish())
     }
+}
+
+/// A policy by its name. A name that none has is answered with those that can steer.
+fn policy(name: &str) -> Result<PolicyName, UnknownPolicy> {
+    name.parse().map_err(|unknown: UnknownPolicy| unknown.offering(PolicyName::steering()))
 }
 
 /// How long a window may be.

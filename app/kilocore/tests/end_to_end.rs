@@ -4,20 +4,23 @@
 //! Needs the Debian packages `kyotocabinet-utils` and `sysbench`. Every program is bounded in time
 //! with room for a loaded machine.
 
+#[path = "common/measured.rs"]
+#[allow(dead_code)] // each test file uses its part
+mod measured;
+
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_sim::Sim;
+use measured::{LIMIT, run_while};
 use serde_json::Value;
 
-/// Enough for anything here, on a machine that does much else.
-const LIMIT: Duration = Duration::from_secs(300);
 const MACHINE: [&str; 2] = ["--machine", "opteron-6344-4s"];
 const KCCACHETEST: [&str; 5] = ["kccachetest", "order", "-th", "2", "20000"];
 
@@ -40,40 +43,9 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// Kills a program that outlasts its value.
-struct Bounded(Child);
-
-impl Drop for Bounded {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// Runs a command to its end; what it prints goes through files, so that it can be of any length.
 fn run(command: Command) -> Output {
     run_while(command, |_| ())
-}
-
-/// The same, and does something while it runs, given its process id.
-fn run_while(mut command: Command, meanwhile: impl FnOnce(i32)) -> Output {
-    let what = format!("{command:?}");
-    let [mut out, mut err] = [(); 2].map(|()| tempfile::NamedTempFile::new().expect("a file"));
-    command.stdout(out.reopen().expect("a file")).stderr(err.reopen().expect("a file"));
-    let mut child = Bounded(command.spawn().unwrap_or_else(|error| panic!("{what}: {error}")));
-    meanwhile(child.0.id() as i32);
-    let end = Instant::now() + LIMIT;
-    let status = loop {
-        if let Some(status) = child.0.try_wait().expect("it is a child of this process") {
-            break status;
-        }
-        assert!(Instant::now() < end, "not done after {LIMIT:?}: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let read = |file: &mut tempfile::NamedTempFile| {
-        fs::read(file.path()).expect("a file that was just written can be read")
-    };
-    Output { status, stdout: read(&mut out), stderr: read(&mut err) }
 }
 
 #[track_caller]

@@ -154,6 +154,20 @@ fn samples_of_one_run_are_recorded_shown_and_compared() {
 }
 
 #[test]
+fn each_machine_and_lock_has_a_line_of_its_table() {
+    for (what, lists) in
+        [("machines", &["machines"][..]), ("locks", &["locks", "read_write_locks"])]
+    {
+        let (text, listed) = (printed(&["list", what]), document(&["list", what]));
+        for entry in lists.iter().flat_map(|list| listed[list].as_array().expect("a list")) {
+            let name = entry["name"].as_str().expect("a name");
+            assert!(text.lines().any(|line| line.starts_with(name)), "{name}: {text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}
+
+#[test]
 fn policies_and_benchmarks_are_listed_and_shown_in_full() {
     let names = |what: &str| -> Vec<String> {
         let listed = document(&["list", what]);

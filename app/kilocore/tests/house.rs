@@ -141,7 +141,7 @@ fn no_arrow_points_up_or_to_another_subject() {
 fn a_wrong_arrow_is_seen() {
     let mut house = house();
     house.get_mut("libs/locks").expect("it is there").uses.insert("sim/engine".into());
-    house.get_mut("libs/ldu").expect("it is there").tests_use.insert("app/report".into());
+    house.get_mut("libs/ldu").expect("it is there").tests_use.insert("locks/report".into());
     house.get_mut("locks/profile").expect("it is there").uses.insert("sched/policy".into());
     let wrong = wrong_arrows(&house);
     assert_eq!(wrong.len(), 3, "{wrong:?}");
@@ -214,7 +214,7 @@ fn what_ships_is_built_without_the_checkers() {
 fn the_users_program_contains_no_experiment_of_a_paper() {
     let tree = tree(&["--package=kilocore", "--edges=no-dev"].map(str::to_owned));
     let contains = |package: &str| tree.iter().any(|line| line.starts_with(&format!("{package} ")));
-    assert!(contains("kilocore-report"), "{tree:?}");
+    assert!(contains("kilocore-lock-report"), "{tree:?}");
     for folder in fs::read_dir(root().join("papers")).expect("the shelf is there") {
         let manifest = manifest(&folder.expect("it can be read").path().join("Cargo.toml"));
         let package = manifest["package"]["name"].as_str().expect("a package has a name");

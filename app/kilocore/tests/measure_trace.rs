@@ -37,20 +37,16 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Traces a program; its profile goes into this file.
+fn tracing(profile: &Path, command: &[&str]) -> Output {
+    let words = ["record", "locks", "--recorder", "preload", "--count-lines", "--output"];
+    kilocore(&[&words[..], &[text(profile), "--"], command].concat())
+}
+
 /// Traces a program and returns its profile, which goes into a file of this name.
 fn traced(profile: &str, command: &[&str]) -> (Value, Output) {
     let profile = path(profile);
-    let words = [
-        "record",
-        "locks",
-        "--recorder",
-        "preload",
-        "--count-lines",
-        "--output",
-        text(&profile),
-        "--",
-    ];
-    let output = kilocore(&[&words[..], command].concat());
+    let output = tracing(&profile, command);
     let document = fs::read(&profile).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
     (serde_json::from_slice(&document).expect("a document"), output)
 }
@@ -154,17 +150,7 @@ fn a_trace_goes_with_a_second_run_and_keeps_off_the_programs_output() {
 
     // What it writes under QEMU is discarded, and its input is its own the first time only.
     let file = path("trace-cat.json");
-    let words = [
-        "record",
-        "locks",
-        "--recorder",
-        "preload",
-        "--count-lines",
-        "--output",
-        text(&file),
-        "--",
-    ];
-    let output = kilocore(&[&words[..], &["sh", "-c", "echo once"]].concat());
+    let output = tracing(&file, &["sh", "-c", "echo once"]);
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(printed.matches("once").count(), 1, "{printed}");
 }

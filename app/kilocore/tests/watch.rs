@@ -333,8 +333,12 @@ fn what_cannot_be_watched_is_refused_with_a_reason() {
         (vec!["doctor", "--pid", "none"], "invalid value"),
         (vec!["record", "locks", "--tree", "true"], "--pid"),
         (
-            vec!["record", "locks", "--recorder", "preload", "--output", "page.html", "true"],
-            "add --recorder watch",
+            vec!["record", "locks", "--output", "page.html", "true"],
+            "kilocore show FILE --output page.html",
+        ),
+        (
+            vec!["doctor", "--keep", "page.html", "--", "true"],
+            "kilocore show FILE --output page.html",
         ),
     ] {
         let answer = run(kilocore().args(&words));

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Seek, Write};
 
-use kilocore_locate::{Document, Options, Run, compare, folded};
+use kilocore_locate::{ComparisonDocument, Options, Run, compare, folded};
 use kilocore_sampled_profile::{Limits, Options as ReadOptions, SampledProfile, read};
 use libfuzzer_sys::fuzz_target;
 use tempfile::NamedTempFile;
@@ -58,5 +58,5 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(comparison.total_loss().numerator, 0);
     assert!(comparison.functions.iter().all(|row| !row.exclusive_uncertainty.above_noise));
     let _ = folded(&comparison);
-    serde_json::to_string(&Document::of(&comparison)).expect("it is written");
+    serde_json::to_string(&ComparisonDocument::of(&comparison)).expect("it is written");
 });

@@ -13,7 +13,7 @@ use crate::{
     Amounts, CompareError, Loss, Measure, Owner, Run, Times, Warning, Work, Works, checks,
 };
 
-/// How to compare.
+/// How two profiles are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options {
     /// The relative standard deviation from run to run, if the user knows it: 0.02 for 2 percent.
@@ -23,7 +23,7 @@ pub struct Options {
 /// A function on both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FunctionRow {
-    /// The function.
+    /// The function, by its index in the tree.
     pub function: FunctionIndex,
     /// The samples in the function itself.
     pub exclusive: Amounts,
@@ -87,7 +87,7 @@ pub struct Comparison {
     pub code: Vec<CodeRow>,
     /// How sure the losses of each context are, by node.
     pub contexts: Vec<ContextUncertainty>,
-    /// All calling contexts.
+    /// All calling contexts of both profiles.
     pub tree: Tree,
     /// How much of the loss is in locks.
     pub locks: LockLoss,

@@ -15,9 +15,9 @@ use crate::{
 /// The name of the format, with its version.
 pub const SCHEMA: &str = "kilocore-locate-1";
 
-/// The whole comparison.
+/// A comparison, as it is written in JSON.
 #[derive(Debug, Serialize)]
-pub struct Document<'a> {
+pub struct ComparisonDocument<'a> {
     schema: &'static str,
     provenance: &'static str,
     /// The unit of the weights.
@@ -134,7 +134,7 @@ impl From<Tally> for TallyDocument {
     }
 }
 
-impl<'a> Document<'a> {
+impl<'a> ComparisonDocument<'a> {
     /// Returns the document of a comparison.
     #[must_use]
     pub fn of(comparison: &'a Comparison) -> Self {

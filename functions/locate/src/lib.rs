@@ -18,6 +18,10 @@
 //!   them, and busy and idle loss together explain the speedup.
 //! - A loss in the code of locks is summed up apart ([`LockLoss`]).
 //!
+//! # What people see of it
+//! [`locate_table`] is the answer for the terminal; [`LocateReport`] has the page with flame graphs, a
+//! flame graph alone, CSV and JSON; [`folded()`] has folded stacks of both sides.
+//!
 //! # Decisions
 //! * **There are charged losses beside exclusive and inclusive ones.** The paper charges a loss to
 //!   the function on which the sample fell. But users can change only the program's own code. So
@@ -34,30 +38,36 @@ mod checks;
 mod compare;
 mod document;
 mod error;
+mod flame;
 mod folded;
 mod lock_functions;
 mod noise;
 mod ownership;
+mod page;
 mod run;
 mod sidecar;
+mod table;
 mod totals;
 mod tree;
 mod warning;
+mod words;
 mod work;
 
 pub use amounts::{Amounts, Loss, Times, Works};
 pub use compare::{
     CodeRow, Comparison, ContextUncertainty, FunctionRow, LockLoss, Options, compare,
 };
-pub use document::{Document, SCHEMA};
+pub use document::{ComparisonDocument, SCHEMA};
 pub use error::CompareError;
 pub use folded::folded;
 pub use kilocore_sampled_profile::{Function, Origin};
 pub use lock_functions::{LockRole, lock_role};
 pub use noise::{ASSUMED_RUN_NOISE, NoiseSource, RunNoise, Uncertainty};
 pub use ownership::Owner;
+pub use page::LocateReport;
 pub use run::{Measure, Run};
 pub use sidecar::{Sidecar, SidecarError};
+pub use table::locate_table;
 pub use totals::SideTotals;
 pub use tree::{FunctionIndex, Node, NodeIndex, Side, Tree};
 pub use warning::Warning;

@@ -10,7 +10,7 @@ use crate::{CompareError, Work};
 pub struct Run {
     /// The name of the file, for messages.
     pub name: String,
-    /// The profile.
+    /// The samples of the run.
     pub profile: SampledProfile,
     /// How many cores the program had.
     pub cores: Option<u32>,

@@ -48,7 +48,7 @@ pub struct Sidecar {
     /// The name of the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Its kernel's release.
+    /// The release of the Linux kernel on which the profile was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
 }

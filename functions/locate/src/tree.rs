@@ -24,7 +24,7 @@ pub enum Side {
 pub struct FunctionIndex(pub(crate) u32);
 
 impl FunctionIndex {
-    /// The index.
+    /// The index, counted from 0.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize

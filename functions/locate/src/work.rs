@@ -61,7 +61,7 @@ impl Work {
         self.0
     }
 
-    /// In units.
+    /// The amount of work, in its units.
     #[must_use]
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / Self::MILLION as f64

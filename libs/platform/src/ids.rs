@@ -11,6 +11,11 @@ pub struct CpuId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct NodeId(pub u32);
 
+/// A lock, under a label by which those who watch its waiters tell it from other locks. Locks that they
+/// cannot tell apart have the same label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockLabel(pub u64);
+
 /// A time or a duration in cycles of the time-stamp counter (natively) or of the simulated
 /// machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -47,7 +47,7 @@ mod wait_array;
 pub use atomic::{Atomic, AtomicInt, SharedCell};
 pub use core::sync::atomic::Ordering;
 pub use cpu_list::{MOST_CPUS, cpu_list};
-pub use ids::{CpuId, Cycles, Nanos, NodeId};
+pub use ids::{CpuId, Cycles, LockLabel, Nanos, NodeId};
 #[cfg(feature = "loom")]
 pub use loom_platform::Loom;
 #[cfg(feature = "native")]

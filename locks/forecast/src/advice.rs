@@ -23,12 +23,12 @@ use answer::{answer, not_seen, unknown};
 use cautions::cautions;
 use culprit::culprit;
 use expected_gain::{about_gains, nothing_helps, praise, sure};
-use outlook::{LITTLE, NO_MATTER, lost, reaches, shape};
+use outlook::{LITTLE, lost, shape};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
 use uncertain_hold::vague_hold;
 pub(crate) use view::View;
 
-use crate::choice::{Choice, gain_error};
+use crate::choice::{Choice, NO_MATTER, gain_error};
 use crate::from_profile::{Conduct, Profiled};
 use crate::second_choice::SecondChoice;
 use crate::words::{counted, percent, rounded};
@@ -51,49 +51,18 @@ pub fn what_was_seen(profile: &Profile) -> Vec<String> {
     [view.seen()].into_iter().chain(gaps.iter().map(|gap| not_seen(gap))).collect()
 }
 
-/// The answer if there can be no forecast, because too little was seen for one, or no lock at all.
-/// Returns `None` if there can be one.
-pub(crate) fn advise_without_forecast(profile: &Profile) -> Option<Recommendation> {
-    let view = View::of(profile);
-    view.withheld(profile).or_else(|| {
-        let run = profile.runs.first()?;
-        crate::own_locks::subject(run).is_none().then(|| {
-            let seen = watched::answer_by_times(run);
-            let mut gaps = view.gaps();
-            if gaps.is_empty() {
-                gaps.extend(watched::contended(run).or_else(|| only_waits::gap(run)));
-            }
-            let mut answer = seen.unwrap_or_else(|| unknown(gaps));
-            answer.confidence = view.seen();
-            answer
-        })
-    })
-}
-
-/// The curve of the mutex to take; of today's, if no other helps.
-pub(crate) fn best_mutex<'a>(curves: &'a [Curve], profiled: &Profiled) -> &'a Curve {
-    let choice = Choice::among(curves, &profiled.conduct);
-    let helps = choice.helps && reaches(choice.today, &profiled.locks);
-    if helps { choice.best } else { choice.today }
-}
-
-/// Says what to do. The first curve is that of the program as it is; the others are of mutexes. Those
-/// of read-write locks beside the best mutex are apart, and none if these do not matter.
+/// Says what to do with a program of which enough was seen ([`View::withheld`]). The curves are of
+/// read-write locks beside the mutex that is chosen; there are none if read-write locks do not matter.
 pub(crate) fn advise(
-    (curves, rw_curves): (&[Curve], &[Curve]),
+    view: &View<'_>,
     profiled: &Profiled,
-    profile: &Profile,
+    choice: &Choice<'_>,
+    rw_curves: &[Curve],
     machine: &str,
 ) -> Recommendation {
-    let view = View::of(profile);
-    if let Some(withheld) = view.withheld(profile) {
-        return withheld;
-    }
-    let choice = Choice::among(curves, &profiled.conduct);
-    let helps = choice.helps && reaches(choice.today, &profiled.locks);
-    let second = SecondChoice::among(best_mutex(curves, profiled), rw_curves, &profiled.locks);
+    let second = SecondChoice::among(choice.taken(), rw_curves, &profiled.locks);
     let waiting = choice.today.end().point.wait_share;
-    let matters = if helps || second.as_ref().is_some_and(|second| second.helps) {
+    let matters = if choice.helps || second.as_ref().is_some_and(|second| second.helps) {
         waiting >= NO_MATTER
     } else {
         choice.today.shape != Shape::Scales
@@ -101,7 +70,7 @@ pub(crate) fn advise(
             && waiting >= LESSER_PART * lost(choice.today)
     };
     let mut gaps = view.gaps();
-    let run = profile.runs.first();
+    let run = view.run();
     let vague = matters.then(|| vague_hold(choice.today, &profiled.locks, run)).flatten();
     let is_vague = vague.is_some();
     gaps.splice(0..0, vague);
@@ -112,20 +81,20 @@ pub(crate) fn advise(
         gaps.extend(contended);
     }
     let mut answer = if profiled.conduct.takes_turns {
-        cores_unused(&choice, waiting, &profiled.conduct, machine)
+        cores_unused(choice, waiting, &profiled.conduct, machine)
     } else if matters && !is_vague && !view.coverage.is_of_a_lesser_part() {
-        limited(&choice, helps, second.as_ref(), (profiled, profile, machine))
+        limited(choice, second.as_ref(), (profiled, view.profile, machine))
     } else if gaps.is_empty() && run.is_some_and(watched::counts_only_waited_for) {
         let mut answer = unknown(vec![watched::uncounted(&shape(choice.today, machine))]);
         answer.text.push(watched::more_threads(run.map_or(0, |run| run.cores)));
-        answer.text.push(of_seen_locks(&choice, waiting, machine));
+        answer.text.push(of_seen_locks(choice, waiting, machine));
         answer
     } else if gaps.is_empty() {
         let on_conditions = view.on_conditions(&profiled.conduct);
-        not_limited(&choice, waiting, on_conditions, &profiled.conduct, machine)
+        not_limited(choice, waiting, on_conditions, &profiled.conduct, machine)
     } else {
         let mut answer = unknown(gaps.clone());
-        answer.text.push(of_seen_locks(&choice, waiting, machine));
+        answer.text.push(of_seen_locks(choice, waiting, machine));
         answer
     };
     if matches!(answer.verdict, Verdict::LimitedByLocks | Verdict::CoresUnused) {
@@ -222,11 +191,10 @@ fn not_limited(
 /// The answer that locks are the reason, and what to do about them.
 fn limited(
     choice: &Choice<'_>,
-    helps: bool,
     second: Option<&SecondChoice<'_>>,
     (profiled, profile, machine): (&Profiled, &Profile, &str),
 ) -> Recommendation {
-    let Choice { today, best, .. } = *choice;
+    let Choice { today, best, helps, .. } = *choice;
     let gain = if helps { choice.gain() } else { 1.0 };
     let error = gain_error(best.lock);
     let run = profile.runs.first();

@@ -9,13 +9,16 @@ use std::cmp::Ordering;
 
 use kilocore_figures::Contenders;
 
-use crate::from_profile::Conduct;
+use crate::from_profile::{Conduct, Profiled};
 use crate::waiting::parks;
-use crate::{Curve, GainError};
+use crate::{Curve, ForecastLock, GainError};
 
 /// The gain over today's lock, at the largest number of cores, from which a lock is worth taking.
 /// Smaller gains vary from one profile of a program to the next.
 pub const WORTH_TAKING: f64 = 1.15;
+
+/// Waiting for locks does not matter below this share of the time.
+pub(crate) const NO_MATTER: f64 = 0.01;
 
 /// A choice among curves.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ pub(crate) struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     /// Chooses among curves, the first of which is that of the program as it is.
-    pub(crate) fn among(curves: &'a [Curve], conduct: &Conduct) -> Self {
+    fn among(curves: &'a [Curve], conduct: &Conduct) -> Self {
         let today = &curves[0];
         // One thread usually only waits for the others.
         let crowded = conduct.peak_threads > u64::from(conduct.cores) + 1;
@@ -64,10 +67,29 @@ impl<'a> Choice<'a> {
         }
     }
 
+    /// Chooses for a program. No lock helps that takes the place of none that matters.
+    pub(crate) fn for_program(curves: &'a [Curve], profiled: &Profiled) -> Self {
+        let choice = Self::among(curves, &profiled.conduct);
+        let helps = choice.helps && reaches(choice.today, &profiled.locks);
+        Self { helps, ..choice }
+    }
+
+    /// The curve of the mutex to take: of today's, if no other helps.
+    pub(crate) fn taken(&self) -> &'a Curve {
+        if self.helps { self.best } else { self.today }
+    }
+
     /// The throughput under the best lock, as a multiple of that under today's.
     pub(crate) fn gain(&self) -> f64 {
         end(self.best) / end(self.today)
     }
+}
+
+/// Whether the choice of a lock reaches any that matters.
+fn reaches(today: &Curve, locks: &[ForecastLock]) -> bool {
+    let shares = &today.end().point.lock_share_by_lock;
+    let replaced = locks.iter().zip(shares).filter(|(lock, _)| lock.left_alone.is_none());
+    replaced.map(|(_, share)| share).sum::<f64>() >= NO_MATTER
 }
 
 /// How far forecast gains under a lock were from measured ones. If nobody has measured this lock,
@@ -93,14 +115,15 @@ pub(crate) fn end(curve: &Curve) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use kilocore_figures::Judged;
 
     use super::Choice;
     use crate::from_profile::Conduct;
     use crate::{Curve, ForecastPoint, Point};
 
-    fn curve(lock: &'static str, end: f64) -> Curve {
+    /// A curve of one point.
+    pub(crate) fn curve(lock: &'static str, end: f64) -> Curve {
         let point = Point { cores: 48, throughput_per_s: end, ..Point::empty(lock) };
         let points = vec![ForecastPoint { point, low: end, high: end }];
         Curve::new(lock, points, Judged::BY_LAST_CORES)

@@ -40,7 +40,7 @@ pub struct Coverage {
     pub sleep: Option<Sleep>,
     /// Programs without a recording.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unseen: Vec<Unseen>,
+    pub unseen: Vec<UnrecordedPrograms>,
     /// Locks that the recorder had no room for.
     pub locks_not_recorded: u64,
     /// The share of the program's processor time that the process under forecast used.
@@ -92,8 +92,8 @@ pub struct Sleep {
 
 /// Programs that left no recording, all for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Unseen {
-    /// The reason.
+pub struct UnrecordedPrograms {
+    /// Why they left none.
     pub why: WhyUnrecorded,
     /// How many process images there were.
     pub images: u64,
@@ -121,7 +121,7 @@ impl Coverage {
     /// What was not seen, in one sentence for each gap, the weightiest first. There are none if the
     /// recorder saw enough to say that locks do not matter.
     pub(crate) fn gaps(&self, evidence: &Evidence) -> Vec<String> {
-        let mut gaps: Vec<String> = self.unseen.iter().map(Unseen::sentence).collect();
+        let mut gaps: Vec<String> = self.unseen.iter().map(UnrecordedPrograms::sentence).collect();
         match &self.sleep {
             Some(sleep) => gaps.extend(sleep.gap()),
             None => gaps.push(
@@ -358,10 +358,10 @@ fn strain(profile: &Profile, run: &Run) -> Option<f64> {
     (here.executable == there.executable && strain.is_finite()).then_some(strain)
 }
 
-fn unseen(images: &[Unrecorded]) -> Vec<Unseen> {
-    let mut by_why: BTreeMap<WhyUnrecorded, Unseen> = BTreeMap::new();
+fn unseen(images: &[Unrecorded]) -> Vec<UnrecordedPrograms> {
+    let mut by_why: BTreeMap<WhyUnrecorded, UnrecordedPrograms> = BTreeMap::new();
     for image in images {
-        let unseen = by_why.entry(image.why).or_insert_with(|| Unseen {
+        let unseen = by_why.entry(image.why).or_insert_with(|| UnrecordedPrograms {
             why: image.why,
             images: 0,
             executables: Vec::new(),
@@ -374,7 +374,7 @@ fn unseen(images: &[Unrecorded]) -> Vec<Unseen> {
     by_why.into_values().collect()
 }
 
-impl Unseen {
+impl UnrecordedPrograms {
     /// Returns a sentence that names these programs and says why they left no recording.
     fn sentence(&self) -> String {
         let names: Vec<&str> = self

@@ -89,7 +89,7 @@ impl Duration {
         if before > 0.0 { self.scaled(mean / before) } else { Duration::Constant(mean) }
     }
 
-    /// Draws a duration.
+    /// Draws a duration at random.
     pub fn sample(&self, random: &mut Random) -> Cycles {
         let cycles = match self {
             Duration::Constant(mean) => *mean,

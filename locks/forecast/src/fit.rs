@@ -34,7 +34,7 @@
 //!   lead to wide bands. The process also corrects the forecast: a lock that was measured lower
 //!   than simulated is forecast lower on more cores too. Its few constants are the same for all
 //!   programs, locks and machines.
-//! * **Related locks do alike** (`kin.rs`). The simulation errs more on either of two queue locks
+//! * **Related locks do alike** (`waiting_style.rs`). The simulation errs more on either of two queue locks
 //!   than programs differ between the two. So each workload holds two opinions of a lock that was
 //!   not measured: that it does as simulated, and that it does as its measured relative. The worse
 //!   the workload explains the measurements, the more the second opinion weighs.
@@ -70,7 +70,7 @@ mod weighed;
 pub use advice::{Advice, Gain};
 pub use atlas::Atlas;
 pub use estimate::Estimate;
-pub use measurements::{LeftOut, Measurement, Measurements, Place, ReadError};
+pub use measurements::{InputPlace, LeftOut, Measurement, Measurements, ReadError};
 pub use outlook::{LawPoint, LockLaw, Named, Outlook};
 pub use outlook_point::{OutlookCurve, OutlookPoint};
 pub use pinned::{Pinned, Plausible};

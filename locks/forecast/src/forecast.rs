@@ -52,11 +52,11 @@ pub struct Target {
     pub title: String,
     /// Its clock in GHz.
     pub clock_ghz: f64,
-    /// Its hardware threads.
+    /// The number of its hardware threads.
     pub hardware_threads: u32,
 }
 
-/// What to do.
+/// The verdict on a program, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommendation {
     /// Whether locks limit the program.
@@ -109,7 +109,7 @@ impl Recommendation {
 pub struct Forecast {
     /// Always `simulated`: where the figures of the curves come from.
     pub provenance: &'static str,
-    /// The machine.
+    /// The machine that the program is forecast on.
     pub machine: Target,
     /// The program and its arguments, as profiled.
     pub command: Vec<String>,
@@ -128,7 +128,7 @@ pub struct Forecast {
     /// The curves, one for each lock. Those of read-write locks come last, if these matter: with each
     /// of them beside the recommended mutex, or beside today's.
     pub curves: Vec<Curve>,
-    /// What to do.
+    /// The verdict, and what to do.
     pub recommendation: Recommendation,
     /// How much the profiled run showed, or `None` if the profile has no run.
     #[serde(skip_serializing_if = "Option::is_none")]

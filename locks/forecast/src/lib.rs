@@ -90,7 +90,7 @@
 //!   only one thread running or ready to run. Processor time cannot tell a core that nobody wanted
 //!   from one that another program had. The difference matters: a percent of serial computing is a
 //!   third of the throughput on 48 cores.
-//! * **A second hardware thread is not worth a core** when a curve is judged (`Curve::on`). A
+//! * **A second hardware thread is not worth a core** when a curve is judged ([`curve_on`]). A
 //!   program that gains from it only what a second hardware thread can add still counts as scaling.
 //! * **How far gains err is data** (`gain_error.rs`). The errors are listed by lock. They come from
 //!   the published measurements, and `make fidelity` writes them.
@@ -122,6 +122,7 @@ mod run_size;
 mod second_choice;
 mod simulate;
 mod sweep;
+mod tried_lock;
 mod uncounted;
 mod verdict;
 mod waiting;
@@ -131,7 +132,7 @@ mod workload;
 pub use advice::what_was_seen;
 pub use barrier::{BarrierRounds, simulate_barrier};
 pub use choice::WORTH_TAKING;
-pub use coverage::{Coverage, Sleep, Unseen};
+pub use coverage::{Coverage, Sleep, UnrecordedPrograms};
 pub use duration::{Duration, Range};
 pub use evidence::Evidence;
 pub use forecast::{Curve, Forecast, ForecastPoint, Recommendation, Target, curve_on};
@@ -142,11 +143,10 @@ pub use from_profile::{
 pub use gain_error::{Gain, GainError};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
-pub use program::{
-    ForecastError, Question, TODAY, forecast, forecast_profiled, without_simulation,
-};
+pub use program::{Question, TODAY, forecast, forecast_profiled};
 pub use run_size::{PointError, RunSize};
 pub use simulate::simulate;
 pub use sweep::{Job, sweep};
+pub use tried_lock::TriedLock;
 pub use verdict::Verdict;
 pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};

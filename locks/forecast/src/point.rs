@@ -11,7 +11,7 @@ use crate::progress::Progress;
 /// One point of a curve: the result of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// The lock.
+    /// The name of the lock that the curve is of.
     pub lock: &'static str,
     /// How many cores there are.
     pub cores: u32,

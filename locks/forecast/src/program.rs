@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use kilocore_lock_profile::Profile;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
-use thiserror::Error;
 
-use crate::advice::{View, advise, advise_without_forecast, best_mutex};
+use crate::advice::{View, advise};
 use crate::affordable::{self, Affordable};
-use crate::from_profile::{ProfileGap, Profiled, from_profile};
+use crate::choice::Choice;
+use crate::from_profile::{Profiled, from_profile};
 use crate::{
-    Curve, Forecast, ForecastPoint, Job, Point, PointError, RunSize, Target, Workload, curve_on,
-    sweep,
+    Curve, Forecast, ForecastPoint, Job, Point, PointError, Recommendation, RunSize, Target,
+    TriedLock, Workload, curve_on, sweep,
 };
 use crate::{model_error, own_locks, second_choice};
 
@@ -30,17 +30,6 @@ pub struct Question<'a> {
     pub rw_locks: Vec<RwLockId>,
     /// How much is simulated for each point.
     pub size: RunSize,
-}
-
-/// Why there is no forecast.
-#[derive(Debug, Error)]
-pub enum ForecastError {
-    /// The profile does not say enough.
-    #[error(transparent)]
-    Profile(#[from] ProfileGap),
-    /// A simulation failed.
-    #[error(transparent)]
-    Point(#[from] PointError),
 }
 
 /// The lock that stands for the program as it is: glibc's mutex.
@@ -64,84 +53,128 @@ impl Question<'_> {
 /// Three workloads are simulated for each point: the one profiled, and the two that bound it.
 const VARIANTS: usize = 3;
 
-/// Forecasts a profiled program.
+/// Forecasts a profiled program. If the profile has no lock or shows too little, that is the answer: nothing
+/// is simulated, and there are no curves.
 ///
 /// `progress` is called after each simulation, from any thread.
 ///
 /// # Errors
-/// [`ForecastError`] if the profile holds no locks or the machine does not have the cores.
+/// [`PointError`] if the machine does not have the cores.
 pub fn forecast(
     profile: &Profile,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
-) -> Result<Forecast, ForecastError> {
-    Ok(forecast_profiled(from_profile(profile)?, profile, question, progress)?)
+) -> Result<Forecast, PointError> {
+    let view = View::of(profile);
+    let recommendation = match view.withheld() {
+        Some(withheld) => withheld,
+        None => match from_profile(profile) {
+            Ok(profiled) => return simulated(profiled, view, None, question, progress),
+            Err(_) => view.without_locks(),
+        },
+    };
+    Ok(without_curves(view, recommendation, question))
 }
 
-/// Does what [`forecast`] does, from what [`from_profile`] has already returned for `profile`.
+/// Simulates what [`from_profile`] has returned for `profile`, also if the verdict is that it shows too
+/// little.
 ///
 /// # Errors
 /// [`PointError`] if the machine does not have the cores.
 pub fn forecast_profiled(
-    mut profiled: Profiled,
+    profiled: Profiled,
     profile: &Profile,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Forecast, PointError> {
-    if let Some(run) = profile.runs.first() {
+    let view = View::of(profile);
+    let withheld = view.withheld();
+    simulated(profiled, view, withheld, question, progress)
+}
+
+/// The forecast with its curves. Its verdict is `withheld`, if there is one, whatever the curves are.
+fn simulated(
+    mut profiled: Profiled,
+    view: View<'_>,
+    withheld: Option<Recommendation>,
+    question: &Question<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Forecast, PointError> {
+    if let Some(run) = view.profile.runs.first() {
         own_locks::complete(&mut profiled, run);
     }
     let Profiled { workload, bounds: [well, badly], .. } = &profiled;
-    let of_lock = |&lock: &LockId| Tried {
-        name: lock.name(),
-        lock,
+    let of_lock = |&lock: &LockId| Candidate {
+        lock: TriedLock::Mutex(lock),
         workloads: [workload, well, badly].map(Cow::Borrowed),
     };
-    let tried: Vec<Tried<'_>> = question.all_locks().iter().map(of_lock).collect();
+    let tried: Vec<Candidate<'_>> = question.all_locks().iter().map(of_lock).collect();
     let mut curves = curves_of(&tried, question, progress)?;
-    let rw_curves = read_write_curves(&curves, &profiled, question, progress)?;
-    let machine = question.machine;
+    let choice = Choice::for_program(&curves, &profiled);
+    let rw_curves = read_write_curves(choice.taken(), &profiled, question, progress)?;
     // Advice is given before the bands are widened by the model's error: how far gains are off is
     // known separately, so that the bands should say here only what the profile leaves open.
-    let recommendation = advise((&curves, &rw_curves), &profiled, profile, &machine.name);
+    let recommendation = withheld
+        .unwrap_or_else(|| advise(&view, &profiled, &choice, &rw_curves, &question.machine.name));
     curves.extend(rw_curves);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
-    let View { evidence, coverage, .. } = View::of(profile);
     Ok(Forecast {
-        provenance: "simulated",
-        machine: target(machine),
-        command: profile.command.clone(),
         profiled_threads: profiled.threads,
         think_ns: profiled.think_ns,
         asleep_ns: profiled.asleep_ns,
         locks: profiled.locks,
         assumptions: profiled.assumptions,
-        today: TODAY.name(),
         curves,
+        ..without_curves(view, recommendation, question)
+    })
+}
+
+/// The answer to a profile that is not simulated.
+fn without_curves(
+    view: View<'_>,
+    recommendation: Recommendation,
+    question: &Question<'_>,
+) -> Forecast {
+    let View { profile, evidence, coverage, .. } = view;
+    let machine = question.machine;
+    Forecast {
+        provenance: "simulated",
+        machine: Target {
+            name: machine.name.clone(),
+            title: machine.title.clone(),
+            clock_ghz: machine.clock_ghz.value,
+            hardware_threads: machine.hardware_threads(),
+        },
+        command: profile.command.clone(),
+        profiled_threads: 0,
+        think_ns: 0.0,
+        asleep_ns: 0.0,
+        locks: Vec::new(),
+        assumptions: Vec::new(),
+        today: TODAY.name(),
+        curves: Vec::new(),
         recommendation,
         evidence,
         coverage,
         seed: question.size.seed,
-    })
+    }
 }
 
 /// A lock under which the program is simulated.
-struct Tried<'a> {
-    /// The name of the curve.
-    name: &'static str,
-    /// The lock in place of its mutexes.
-    lock: LockId,
+struct Candidate<'a> {
+    /// The lock, which names the curve.
+    lock: TriedLock,
     /// The workload as profiled and the two that bound it.
     workloads: [Cow<'a, Workload>; VARIANTS],
 }
 
 /// The curves of locks, in their order.
 fn curves_of(
-    tried: &[Tried<'_>],
+    tried: &[Candidate<'_>],
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Curve>, PointError> {
-    let affordable: Vec<(LockId, u32, Affordable<'_>)> = question
+    let affordable: Vec<(TriedLock, u32, Affordable<'_>)> = question
         .cores
         .iter()
         .flat_map(|&cores| tried.iter().map(move |tried| (tried, cores)))
@@ -160,70 +193,35 @@ fn curves_of(
         })
         .collect();
     let mut points = sweep(&jobs, question.machine, progress)?;
-    let names = tried.iter().flat_map(|tried| [tried.name; VARIANTS]).cycle();
-    for ((point, name), (.., affordable)) in points.iter_mut().zip(names).zip(&affordable) {
-        point.lock = name;
+    for (point, (.., affordable)) in points.iter_mut().zip(&affordable) {
         affordable.undo(point);
     }
-    let curve = |tried: &Tried<'_>| {
-        let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == tried.name);
-        curve_on(question.machine, tried.name, of_lock.map(with_band).collect())
+    let curve = |tried: &Candidate<'_>| {
+        let name = tried.lock.name();
+        let of_lock = points.chunks(VARIANTS).filter(|three| three[0].lock == name);
+        curve_on(question.machine, name, of_lock.map(with_band).collect())
     };
     Ok(tried.iter().map(curve).collect())
 }
 
-/// The curves of read-write locks beside the best mutex, if the program's own matter there.
+/// The curves of read-write locks beside the mutex of the curve `under`, if the program's own matter
+/// there.
 fn read_write_curves(
-    curves: &[Curve],
+    under: &Curve,
     profiled: &Profiled,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Curve>, PointError> {
-    let under = best_mutex(curves, profiled);
     if !second_choice::matters(under, &profiled.locks) {
         return Ok(Vec::new());
     }
     let known = question.all_locks().into_iter().find(|lock| lock.name() == under.lock);
-    let of_lock = |&rw_lock: &RwLockId| Tried {
-        name: rw_lock.name(),
-        lock: known.unwrap_or(TODAY),
+    let of_lock = |&rw_lock: &RwLockId| Candidate {
+        lock: TriedLock::ReadWrite { lock: rw_lock, beside: known.unwrap_or(TODAY) },
         workloads: second_choice::with_rw_lock(profiled, rw_lock).map(Cow::Owned),
     };
-    let tried: Vec<Tried<'_>> = question.rw_locks.iter().map(of_lock).collect();
+    let tried: Vec<Candidate<'_>> = question.rw_locks.iter().map(of_lock).collect();
     curves_of(&tried, question, progress)
-}
-
-/// Returns the answer to a profile that has no lock or shows too little to be simulated. It has no
-/// curves. Returns `None` if a forecast can be made.
-#[must_use]
-pub fn without_simulation(profile: &Profile, machine: &Description, seed: u64) -> Option<Forecast> {
-    let recommendation = advise_without_forecast(profile)?;
-    let View { evidence, coverage, .. } = View::of(profile);
-    Some(Forecast {
-        provenance: "simulated",
-        machine: target(machine),
-        command: profile.command.clone(),
-        profiled_threads: 0,
-        think_ns: 0.0,
-        asleep_ns: 0.0,
-        locks: Vec::new(),
-        assumptions: Vec::new(),
-        today: TODAY.name(),
-        curves: Vec::new(),
-        recommendation,
-        evidence,
-        coverage,
-        seed,
-    })
-}
-
-fn target(machine: &Description) -> Target {
-    Target {
-        name: machine.name.clone(),
-        title: machine.title.clone(),
-        clock_ghz: machine.clock_ghz.value,
-        hardware_threads: machine.hardware_threads(),
-    }
 }
 
 /// Returns the point of the workload as profiled. Its band covers all three points and their errors

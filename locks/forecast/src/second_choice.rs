@@ -115,16 +115,8 @@ impl<'a> SecondChoice<'a> {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_figures::Judged;
-
     use super::*;
-    use crate::{ForecastPoint, Point};
-
-    fn curve(lock: &'static str, end: f64) -> Curve {
-        let point = Point { cores: 48, throughput_per_s: end, ..Point::empty(lock) };
-        let points = vec![ForecastPoint { point, low: end, high: end }];
-        Curve::new(lock, points, Judged::BY_LAST_CORES)
-    }
+    use crate::choice::tests::curve;
 
     #[test]
     fn of_those_that_help_alike_the_first_is_taken() {

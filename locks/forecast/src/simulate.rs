@@ -14,6 +14,7 @@ use crate::memory::{Fetcher, whole_number};
 use crate::point::Point;
 use crate::progress::{End, Progress};
 use crate::run_size::{PointError, RunSize, set_up};
+use crate::tried_lock::TriedLock;
 use crate::workload::{Barriers, LockUse, Mode, Section, Workload};
 
 /// With fewer rounds than this, a simulation does not show what the barriers cost.
@@ -28,11 +29,12 @@ const MORE_FOR_ROUNDS: f64 = 2.0;
 /// for the host's memory.
 pub fn simulate(
     workload: &Workload,
-    lock: LockId,
+    lock: impl Into<TriedLock>,
     machine: &Description,
     cores: u32,
     size: RunSize,
 ) -> Result<Point, PointError> {
+    let lock = lock.into();
     let Some(barriers) = workload.barriers else {
         return run_point(workload, lock, machine, cores, size);
     };
@@ -45,7 +47,7 @@ pub fn simulate(
     // are simulated separately, and their cost is added.
     let between = Workload { barriers: None, ..workload.clone() };
     let point = run_point(&between, lock, machine, cores, size)?;
-    let lost = lost_at_barriers(workload, &barriers, lock, machine, cores, size)?;
+    let lost = lost_at_barriers(workload, &barriers, lock.mutex(), machine, cores, size)?;
     Ok(point.with_idle(lost, machine))
 }
 
@@ -80,13 +82,14 @@ fn lost_at_barriers(
 
 fn run_point(
     workload: &Workload,
-    lock: LockId,
+    lock: TriedLock,
     machine: &Description,
     cores: u32,
     size: RunSize,
 ) -> Result<Point, PointError> {
     let (threads, simulation) = set_up(machine, cores, size)?;
-    lock.visit(PointRun { workload, lock, machine, cores, threads, size, simulation })
+    let name = lock.name();
+    lock.mutex().visit(PointRun { workload, name, machine, cores, threads, size, simulation })
 }
 
 /// The least mean of the sleeps, in microseconds. Profiles tell sleep from computing only in
@@ -95,7 +98,8 @@ const SHORTEST_SLEEP_US: f64 = 50.0;
 
 struct PointRun<'a> {
     workload: &'a Workload,
-    lock: LockId,
+    /// The name of the curve.
+    name: &'static str,
     machine: &'a Description,
     cores: u32,
     threads: u32,
@@ -159,8 +163,7 @@ impl LockVisitor<Sim> for PointRun<'_> {
         }
         let outcome = self.simulation.run()?;
         shared.count_barriers();
-        let point =
-            Point::new(self.lock.name(), self.machine, self.cores, &outcome, &shared.progress);
+        let point = Point::new(self.name, self.machine, self.cores, &outcome, &shared.progress);
         Ok(point.with_serial(self.workload.serial, self.machine))
     }
 }

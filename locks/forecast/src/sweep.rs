@@ -1,10 +1,9 @@
 //! Simulates many points at once, on all cores of the host.
 
-use kilocore_locks::LockId;
 use kilocore_machine::Description;
 use kilocore_sim::in_parallel;
 
-use crate::{Point, PointError, RunSize, Workload, simulate};
+use crate::{Point, PointError, RunSize, TriedLock, Workload, simulate};
 
 /// One point to simulate.
 #[derive(Debug, Clone)]
@@ -12,7 +11,7 @@ pub struct Job<'a> {
     /// What the threads do.
     pub workload: &'a Workload,
     /// The lock under which they do it.
-    pub lock: LockId,
+    pub lock: TriedLock,
     /// Number of simulated cores.
     pub cores: u32,
     /// How much is simulated.

@@ -45,7 +45,7 @@ impl Section {
 pub struct Inner {
     /// How many times it is entered for each time that the outer section is entered, on average.
     pub times: f64,
-    /// The section itself.
+    /// The inner section.
     pub section: Section,
 }
 
@@ -108,7 +108,7 @@ pub struct Workload {
     pub serial: f64,
     /// Barriers between the sections.
     pub barriers: Option<Barriers>,
-    /// The locks.
+    /// The locks, to which sections refer by index.
     pub locks: Vec<LockUse>,
     /// The outermost sections, each with its share; the shares add up to 1.
     pub sections: Vec<(f64, Section)>,

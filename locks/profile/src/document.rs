@@ -37,7 +37,7 @@ pub struct Host {
     /// used when it was profiled. Absent if it used only one core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_to_core_ns: Option<f64>,
-    /// Kernel release.
+    /// The release of its Linux kernel, as `uname -r` gives it.
     pub kernel: String,
     /// The cores that were turned off, such as `4-7`. Absent if none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,10 +93,10 @@ impl CpuLimit {
     }
 }
 
-/// One process image.
+/// What one process did with its locks, from the start of one program image to its end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Process {
-    /// Process id.
+    /// The process id.
     pub pid: u32,
     /// Path of the executable.
     pub executable: String,
@@ -156,7 +156,7 @@ pub struct Lock {
     /// Its number in this process. Locks are numbered in the order of their creation. Locks that
     /// were never taken leave gaps.
     pub id: u32,
-    /// What it is.
+    /// Whether it is a mutex, a read-write lock or a spin lock.
     pub family: Family,
     /// Attributes that differ from the default: `recursive`, `errorcheck`, `robust`, `pshared`,
     /// `prio-inherit`, …
@@ -308,14 +308,14 @@ pub struct MostlyBy {
 pub struct Nesting {
     /// The other lock's number.
     pub outer: u32,
-    /// How often.
+    /// How often this lock was taken while that one was held.
     pub count: u64,
 }
 
-/// A condition variable.
+/// A condition variable, and how threads waited on it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Condition {
-    /// Its address.
+    /// The address of its `pthread_cond_t` in the process.
     pub address: u64,
     /// The lock with which it was last waited on.
     pub lock: Option<u32>,
@@ -332,10 +332,10 @@ pub struct Condition {
     pub broadcasts: u64,
 }
 
-/// A `pthread_barrier_t`.
+/// A barrier of the C library, and how threads waited at it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Barrier {
-    /// Its address.
+    /// The address of its `pthread_barrier_t` in the process.
     pub address: u64,
     /// The callers that initialized it or, if that was not seen, first waited at it.
     pub site: Vec<Frame>,

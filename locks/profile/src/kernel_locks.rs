@@ -40,7 +40,7 @@ pub struct KernelLockWaits {
     pub functions: Vec<String>,
     /// How long threads waited, spinning, asleep and without a core, in nanoseconds of the windows.
     pub ns: u64,
-    /// How many waits.
+    /// The number of waits in the windows.
     pub count: u64,
     /// How many different threads waited.
     pub threads: u64,

@@ -40,7 +40,7 @@ pub use histogram::Histogram;
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
 pub use kernel_locks::{KernelLockKind, KernelLockWaits};
 pub use migration::MigratingLines;
-pub use objects::{Kind, Object};
+pub use objects::{Object, ObjectKind};
 pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use pthread::is_pthread;
 pub use recording::{ClockRate, Lack, RECORDING_EXTENSION, Recording, RecordingError};

@@ -9,7 +9,7 @@ use crate::Recording;
 
 /// What a recorded object is, as far as waiting for it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ObjectKind {
     /// A mutex, a read-write lock or a spin lock.
     Lock,
     /// A condition variable.
@@ -21,21 +21,21 @@ pub enum Kind {
 /// An object in the memory of a recorded process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// What it is.
-    pub kind: Kind,
-    /// Where it lies.
+    /// Whether it is a lock, a condition or a barrier.
+    pub kind: ObjectKind,
+    /// The addresses that it occupies.
     pub place: Range<u64>,
 }
 
 impl Object {
     /// An object that begins at `address`.
     #[must_use]
-    pub fn at(address: u64, kind: Kind) -> Self {
+    pub fn at(address: u64, kind: ObjectKind) -> Self {
         let size = match kind {
             // The larger of the two: a read-write lock.
-            Kind::Lock => size_of::<libc::pthread_rwlock_t>(),
-            Kind::Condition => size_of::<libc::pthread_cond_t>(),
-            Kind::Barrier => size_of::<libc::pthread_barrier_t>(),
+            ObjectKind::Lock => size_of::<libc::pthread_rwlock_t>(),
+            ObjectKind::Condition => size_of::<libc::pthread_cond_t>(),
+            ObjectKind::Barrier => size_of::<libc::pthread_barrier_t>(),
         };
         Self { kind, place: address..address.saturating_add(size as u64) }
     }
@@ -46,7 +46,7 @@ impl Object {
             family::SPIN => size_of::<libc::pthread_spinlock_t>(),
             _ => size_of::<libc::pthread_mutex_t>(),
         };
-        Self { kind: Kind::Lock, place: address..address.saturating_add(size as u64) }
+        Self { kind: ObjectKind::Lock, place: address..address.saturating_add(size as u64) }
     }
 }
 
@@ -64,10 +64,10 @@ impl Recording {
             Object::lock(self.long(unit, offset_of!(LockBlock, address)), family)
         });
         let conditions = self.of_kind(kind::CONDITION).map(|unit| {
-            Object::at(self.long(unit, offset_of!(ConditionBlock, address)), Kind::Condition)
+            Object::at(self.long(unit, offset_of!(ConditionBlock, address)), ObjectKind::Condition)
         });
         let barriers = self.of_kind(kind::BARRIER).map(|unit| {
-            Object::at(self.long(unit, offset_of!(BarrierBlock, address)), Kind::Barrier)
+            Object::at(self.long(unit, offset_of!(BarrierBlock, address)), ObjectKind::Barrier)
         });
         locks.chain(conditions).chain(barriers).filter(|object| object.place.start != 0)
     }

@@ -48,7 +48,7 @@ pub struct Outside {
 /// all threads count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Awake {
-    /// All these rounds.
+    /// The number of all rounds that count.
     pub rounds: u64,
     /// The rounds in which it was one thread.
     pub one: u64,

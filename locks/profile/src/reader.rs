@@ -82,7 +82,7 @@ fn held_ns(locks: &[Lock]) -> f64 {
 
 /// The counters of a lock in one mode, summed over its shards.
 #[derive(Debug, Default)]
-struct Side {
+struct ModeCounters {
     same_core: u64,
     other_core: u64,
     hold: Histogram,
@@ -147,9 +147,9 @@ impl Reader<'_> {
     }
 
     /// Returns the counters of all locks, by lock and mode.
-    fn sides(&self) -> BTreeMap<(UnitId, u32), Side> {
+    fn sides(&self) -> BTreeMap<(UnitId, u32), ModeCounters> {
         let recording = self.recording;
-        let mut sides: BTreeMap<(UnitId, u32), Side> = BTreeMap::new();
+        let mut sides: BTreeMap<(UnitId, u32), ModeCounters> = BTreeMap::new();
         for lock in recording.of_kind(kind::LOCK) {
             for index in 0..2 * SHARDS {
                 let unit = recording.word(lock, offset_of!(LockBlock, shards) + index * 4);
@@ -181,7 +181,7 @@ impl Reader<'_> {
     }
 
     /// Adds the counters of a shard.
-    fn add_shard(&self, side: &mut Side, unit: UnitId) {
+    fn add_shard(&self, side: &mut ModeCounters, unit: UnitId) {
         let recording = self.recording;
         let same = recording.long(unit, offset_of!(ShardBlock, same_core));
         let other = recording.long(unit, offset_of!(ShardBlock, other_core));
@@ -235,8 +235,8 @@ impl Reader<'_> {
         &mut self,
         unit: UnitId,
         id: u32,
-        exclusive: Side,
-        shared: Side,
+        exclusive: ModeCounters,
+        shared: ModeCounters,
         ids: &BTreeMap<UnitId, u32>,
     ) -> Option<Lock> {
         let recording = self.recording;
@@ -374,7 +374,7 @@ impl Reader<'_> {
 }
 
 /// Returns the thread that took a lock more often than all others together, if there is one.
-fn mostly_by(exclusive: &Side, shared: &Side) -> Option<MostlyBy> {
+fn mostly_by(exclusive: &ModeCounters, shared: &ModeCounters) -> Option<MostlyBy> {
     let mut leads = exclusive.leads.clone();
     for (thread, lead) in &shared.leads {
         let sum = leads.entry(*thread).or_default();

@@ -27,9 +27,9 @@
 //! account.begin_window(Nanoseconds(0));
 //! let (producer, consumer) = (ThreadId(7), ThreadId(8));
 //! let events = [
-//!     (10, consumer, What::Out(Reason::Futex(queue))),
-//!     (90, consumer, What::Waking { by: Some(producer) }),
-//!     (95, consumer, What::In),
+//!     (10, consumer, EventKind::Out(Reason::Futex(queue))),
+//!     (90, consumer, EventKind::Waking { by: Some(producer) }),
+//!     (95, consumer, EventKind::In),
 //! ];
 //! for (at, thread, what) in events {
 //!     account.take(&Event { at: Nanoseconds(at), thread, what });
@@ -63,6 +63,6 @@ mod state;
 
 pub use crate::{ThreadTimes, WordKind};
 pub use account::{Account, WordWaits};
-pub use event::{Event, Reason, Thread, ThreadId, What, Word};
+pub use event::{Event, EventKind, Reason, Thread, ThreadId, Word};
 pub use findings::thresholds;
 pub use kilocore_figures::Nanoseconds;

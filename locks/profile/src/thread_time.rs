@@ -113,7 +113,7 @@ pub struct Activities {
     pub work_ns: u64,
     /// Parked by a runtime that had nothing to do.
     pub idle_ns: u64,
-    /// At a barrier.
+    /// Waiting at a barrier for other threads.
     pub barriers_ns: u64,
     /// Waiting for a thread or a child process to end.
     pub ends_ns: u64,
@@ -129,7 +129,7 @@ pub struct Activities {
     pub page_faults_ns: u64,
     /// Waiting for something else that is known.
     pub other_ns: u64,
-    /// Nobody knows.
+    /// Time of which no event tells what the thread did.
     pub unknown_ns: u64,
     /// Windows in which nothing at all was seen or said of a thread: it had not begun yet, or had
     /// ended. This is not a part of the thread's time.
@@ -281,7 +281,7 @@ pub struct WaitedWord {
     pub process: u32,
     /// Its address in the process. It is 0 if the entry stands for several words.
     pub address: u64,
-    /// What it is.
+    /// What the word is: a lock, a condition, a barrier or something else.
     pub kind: WordKind,
     /// Its name for people. It may be empty.
     pub name: String,

@@ -60,9 +60,9 @@ pub enum Rights {
 /// An interval that holds the truth in nine cases of ten, or more.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use kilocore_lock_profile::{Kind, Object, Outside, Process, Run};
+use kilocore_lock_profile::{Object, ObjectKind, Outside, Process, Run};
 use kilocore_lock_watcher::{Options, Pid, ProcessScope, WatchError};
 
 use crate::conduct::SEED;
 
-/// What is told of a run.
+/// Which part of a run counts, as the watcher is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counting {
     /// What this process and its descendants do from now on counts, and what they did before does
@@ -38,7 +38,7 @@ pub(crate) fn watch(told: &Receiver<Counting>, library: &Path) -> Result<Option<
                 Err(RecvTimeoutError::Timeout) => false,
             };
             let options = Options {
-                kin: ProcessScope::Tree,
+                scope: ProcessScope::Tree,
                 attached: false,
                 library: Some(library),
                 seed: SEED,
@@ -85,7 +85,7 @@ fn add(own: &mut Process, watched: Process) {
     };
     let mut id = own.locks.iter().map(|lock| lock.id + 1).max().unwrap_or(0);
     for mut lock in watched.locks {
-        if !own.locks.iter().any(|own| lies_in(own.address, Kind::Lock, lock.address)) {
+        if !own.locks.iter().any(|own| lies_in(own.address, ObjectKind::Lock, lock.address)) {
             lock.id = id;
             id += 1;
             own.locks.push(lock);
@@ -96,7 +96,7 @@ fn add(own: &mut Process, watched: Process) {
     let unknown: Vec<_> = conditions
         .filter(|condition| {
             let at = condition.address;
-            !own.conditions.iter().any(|own| lies_in(own.address, Kind::Condition, at))
+            !own.conditions.iter().any(|own| lies_in(own.address, ObjectKind::Condition, at))
         })
         .collect();
     own.conditions.extend(unknown);
@@ -104,7 +104,7 @@ fn add(own: &mut Process, watched: Process) {
     let unknown: Vec<_> = barriers
         .filter(|barrier| {
             let at = barrier.address;
-            !own.barriers.iter().any(|own| lies_in(own.address, Kind::Barrier, at))
+            !own.barriers.iter().any(|own| lies_in(own.address, ObjectKind::Barrier, at))
         })
         .collect();
     own.barriers.extend(unknown);

@@ -46,7 +46,7 @@ impl fmt::Debug for Conduct<'_> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Measured {
-    /// Its profile.
+    /// The profile of the program.
     pub profile: Profile,
     /// How its first run ended.
     pub status: ExitStatus,

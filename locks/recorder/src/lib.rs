@@ -27,7 +27,7 @@ pub use host::host;
 pub use kilocore_lock_watcher::{ProcessScope, WatchError};
 pub use measure::{Options, measure, measure_as};
 pub use preload::measuring;
-pub use sees::{Unseen, unseen_by_preload};
+pub use sees::{WhyUnseen, unseen_by_preload};
 pub use shortage::Shortage;
 pub use trace::{TraceError, can_trace, trace};
 pub use watching::{can_watch, measure_running, measure_watching};

@@ -8,7 +8,7 @@ use kilocore_lock_profile::CpuLimit;
 
 /// What was seen of a group.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct GroupLimit {
     cores: f64,
     first: Throttling,
     last: Throttling,
@@ -17,7 +17,7 @@ struct Seen {
 /// The groups of a program's processes.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
-    groups: BTreeMap<PathBuf, Seen>,
+    groups: BTreeMap<PathBuf, GroupLimit>,
 }
 
 impl Limits {
@@ -27,7 +27,7 @@ impl Limits {
         const MOST: usize = 8;
         for quota in processes.take(MOST).filter_map(Quota::of) {
             let now = quota.throttling().unwrap_or_default();
-            let seen = Seen { cores: quota.cores, first: now, last: now };
+            let seen = GroupLimit { cores: quota.cores, first: now, last: now };
             let seen = self.groups.entry(quota.group).or_insert(seen);
             (seen.cores, seen.last) = (quota.cores, now);
         }

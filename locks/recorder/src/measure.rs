@@ -18,16 +18,16 @@ use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured};
 use crate::error::MeasureError;
 use crate::host::host;
-use crate::outside::{self, Places};
+use crate::outside::{self, RecorderPaths};
 use crate::recordings::Recordings;
 use crate::shortage::Shortage;
 use crate::watch::{Schedule, Watched, watch};
 use crate::{concurrent_watch, events, preload};
 
-/// How to measure.
+/// How a program is recorded.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where `libkilocore_measure.so` is.
+    /// The path of `libkilocore_measure.so`.
     pub library: PathBuf,
     /// Whether to run the program a second time, confined to one core, with empty input and its
     /// output discarded.
@@ -151,7 +151,7 @@ impl Measurement<'_> {
         let (teller, events) =
             events::events(conduct.by_signals && confined_to.is_none()).map_err(failed)?;
         let schedule = Schedule { delay: conduct.delay, duration: conduct.duration };
-        let places = Places { library: &self.library, recordings: recordings.path() };
+        let places = RecorderPaths { library: &self.library, recordings: recordings.path() };
         let (tell_start, started) = mpsc::channel();
         let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
         let began = Mark::now();

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use kilocore_lock_profile::{Awake, CpuLimit, Kind, Object, Outside, Process, Unrecorded};
+use kilocore_lock_profile::{Awake, CpuLimit, Object, ObjectKind, Outside, Process, Unrecorded};
 
 use family::{Family, FamilyReport};
 use futexes::Words;
@@ -37,7 +37,7 @@ const EXPLAIN: Duration = Duration::from_millis(200);
 
 /// What the looks of one stretch of time add up to.
 #[derive(Debug, Default)]
-struct Looks {
+struct ObservationSums {
     rounds: u64,
     threads_peak: u64,
     running: u64,
@@ -50,11 +50,11 @@ struct Looks {
 
 /// Looks at a running program.
 #[derive(Debug)]
-pub(crate) struct Looker<'a> {
+pub(crate) struct Observer<'a> {
     recordings: &'a Path,
     family: Family,
     pace: Pace,
-    looks: Looks,
+    looks: ObservationSums,
     /// How often processes are looked for, and when next.
     census: (Pace, Instant),
     /// When recordings may be looked into again.
@@ -64,15 +64,15 @@ pub(crate) struct Looker<'a> {
 
 /// Where the recorder is, and where it records to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Places<'a> {
+pub(crate) struct RecorderPaths<'a> {
     pub(crate) library: &'a Path,
     pub(crate) recordings: &'a Path,
 }
 
-impl<'a> Looker<'a> {
+impl<'a> Observer<'a> {
     /// Begins to look at a program that has just been started. `adopts` says that its orphans
     /// become this process's children.
-    pub(crate) fn at(program: u32, places: Places<'a>, adopts: bool) -> Self {
+    pub(crate) fn at(program: u32, places: RecorderPaths<'a>, adopts: bool) -> Self {
         let recorder = Recorder {
             library: places.library.to_string_lossy().into_owned(),
             asks: format!("{}={}", crate::preload::FOLDER, places.recordings.display()),
@@ -83,7 +83,7 @@ impl<'a> Looker<'a> {
             recordings: places.recordings,
             family: Family::of(program, recorder, adopts),
             pace: Pace::new(u64::from(program)),
-            looks: Looks::default(),
+            looks: ObservationSums::default(),
             census: (Pace::new(u64::from(!program)), Instant::now()),
             explain: Instant::now() + EXPLAIN / 2,
             limits: Limits::default(),
@@ -120,7 +120,7 @@ impl<'a> Looker<'a> {
 
     /// Forgets all looks so far.
     pub(crate) fn begin_anew(&mut self) {
-        self.looks = Looks::default();
+        self.looks = ObservationSums::default();
         self.limits.begin_anew();
     }
 
@@ -167,7 +167,7 @@ impl<'a> Looker<'a> {
         let looks = &mut self.looks;
         for process in processes {
             let barriers = process.barriers.iter().filter(|barrier| barrier.address != 0);
-            let barriers = barriers.map(|barrier| Object::at(barrier.address, Kind::Barrier));
+            let barriers = barriers.map(|barrier| Object::at(barrier.address, ObjectKind::Barrier));
             looks.words.explain(process.pid, barriers);
         }
         let unrecorded = looks.running_in.iter().filter(|(pid, _)| !recorded(**pid));
@@ -192,7 +192,7 @@ impl<'a> Looker<'a> {
     }
 }
 
-impl Looks {
+impl ObservationSums {
     fn add(&mut self, pid: u32, look: Look, looks: u64) {
         match look {
             Look::Running => {

@@ -10,7 +10,7 @@ const RUNTIMES: [&str; 2] = ["java", "dotnet"];
 
 /// Why a program is watched from outside instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unseen {
+pub enum WhyUnseen {
     /// Nothing can be put under it.
     Obstacle(Obstacle),
     /// It is written in Go, or executes programs of a language with locks of its own.
@@ -23,16 +23,16 @@ pub enum Unseen {
 ///
 /// Programs that run with other rights are not watched either.
 #[must_use]
-pub fn unseen_by_preload(command: &[OsString]) -> Option<Unseen> {
+pub fn unseen_by_preload(command: &[OsString]) -> Option<WhyUnseen> {
     let path = kilocore_process::find_program(command.first()?).ok()?;
     let real = path.canonicalize().unwrap_or(path);
     let name = real.file_name().and_then(OsStr::to_str).unwrap_or_default();
     if RUNTIMES.contains(&name) || is_go(&real) {
-        return Some(Unseen::OtherLocks);
+        return Some(WhyUnseen::OtherLocks);
     }
     match kilocore_process::obstacle_of_command(command)? {
         Obstacle::OtherRights | Obstacle::OtherArchitecture => None,
-        obstacle => Some(Unseen::Obstacle(obstacle)),
+        obstacle => Some(WhyUnseen::Obstacle(obstacle)),
     }
 }
 

@@ -11,7 +11,7 @@ use kilocore_process::Started;
 use crate::clock::Mark;
 use crate::concurrent_watch::Counting;
 use crate::events::{Event, Events};
-use crate::outside::{Looker, Places};
+use crate::outside::{Observer, RecorderPaths};
 
 /// When what is recorded counts.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub(crate) struct Moment {
 #[derive(Debug)]
 pub(crate) struct Watched<'a> {
     pub(crate) pid: u32,
-    pub(crate) looker: Looker<'a>,
+    pub(crate) looker: Observer<'a>,
     /// When what counts began, if that was not with the program, and whether it began at all.
     pub(crate) begin: Option<Moment>,
     pub(crate) never_began: bool,
@@ -57,7 +57,7 @@ pub(crate) fn watch<'a>(
     started: &Receiver<Started>,
     mut events: Events,
     schedule: Schedule,
-    places: Places<'a>,
+    places: RecorderPaths<'a>,
     adopts: bool,
     tell: &dyn Fn(Counting),
 ) -> Result<Option<Watched<'a>>, RecordingError> {
@@ -65,7 +65,7 @@ pub(crate) fn watch<'a>(
     let began = Instant::now();
     let mut watched = Watched {
         pid: program.pid,
-        looker: Looker::at(program.pid, places, adopts),
+        looker: Observer::at(program.pid, places, adopts),
         begin: None,
         never_began: schedule.delay.is_some(),
         end: None,
@@ -117,7 +117,7 @@ pub(crate) fn watch<'a>(
 }
 
 /// Reads the recordings now.
-fn moment(recordings: &Path, looker: &Looker<'_>) -> Result<Moment, RecordingError> {
+fn moment(recordings: &Path, looker: &Observer<'_>) -> Result<Moment, RecordingError> {
     let mut snapshot = Snapshot::read(recordings)?;
     let mark = Mark::now();
     for pid in looker.members() {

@@ -56,7 +56,7 @@ pub fn measure_watching(
         let watcher = scope.spawn(move || {
             let Ok(program) = started.recv() else { return Ok(None) };
             let end = || program.terminate();
-            let mut over = Over { events, delay, duration, end: &end, interrupted: None };
+            let mut over = EndConditions { events, delay, duration, end: &end, interrupted: None };
             over.watch(program.pid, ProcessScope::Tree, false).map(Some)
         });
         let start = Start {
@@ -80,14 +80,14 @@ pub fn measure_watching(
     Ok(Measured { interrupted, ..measured(words, run, end.status, seen.time_was_up, begin) })
 }
 
-/// Watches a process that runs already, and `kin` of it, until the time is up, the process has
+/// Watches a process that runs already, alone or with those that `scope` names, until the time is up, the process has
 /// ended, or `over` says that it is. The process does not notice.
 ///
 /// # Errors
 /// If there is no such process, or it may not be watched.
 pub fn measure_running(
     pid: u32,
-    kin: ProcessScope,
+    scope: ProcessScope,
     conduct: &Conduct<'_>,
     over: &dyn Fn() -> bool,
 ) -> Result<Measured, MeasureError> {
@@ -99,8 +99,8 @@ pub fn measure_running(
         |source: io::Error| MeasureError::Start { program: words[0].clone().into(), source };
     let (teller, events) = events::events(conduct.by_signals).map_err(failed)?;
     let (delay, duration, end) = (conduct.delay, conduct.duration, &|| false);
-    let mut over = Over { events, delay, duration, end, interrupted: Some(over) };
-    let seen = over.watch(pid, kin, true)?;
+    let mut over = EndConditions { events, delay, duration, end, interrupted: Some(over) };
+    let seen = over.watch(pid, scope, true)?;
     teller.over();
     // That its time was up is no reason to say that it was asked to end.
     Ok(measured(words, seen.run, ExitStatus::from_raw(0), false, begin))
@@ -145,15 +145,15 @@ fn command_of(pid: u32) -> Vec<String> {
     words
 }
 
-/// What was seen.
-struct Seen {
+/// The run of a program that was watched.
+struct WatchedRun {
     /// Nothing, if the program ended before anything counted.
     run: Option<Run>,
     time_was_up: bool,
 }
 
 /// When it is over.
-struct Over<'a> {
+struct EndConditions<'a> {
     events: Events,
     delay: Option<Duration>,
     duration: Option<Duration>,
@@ -162,7 +162,7 @@ struct Over<'a> {
     interrupted: Option<&'a dyn Fn() -> bool>,
 }
 
-impl Over<'_> {
+impl EndConditions<'_> {
     /// Waits until a moment. Returns whether it is over.
     fn wait_until(&mut self, until: Instant) -> bool {
         /// How long a signal may go unnoticed that comes while this does not wait.
@@ -182,14 +182,19 @@ impl Over<'_> {
         }
     }
 
-    fn watch(&mut self, pid: u32, kin: ProcessScope, attached: bool) -> Result<Seen, MeasureError> {
+    fn watch(
+        &mut self,
+        pid: u32,
+        scope: ProcessScope,
+        attached: bool,
+    ) -> Result<WatchedRun, MeasureError> {
         if let Some(delay) = self.delay
             && self.wait_until(Instant::now() + delay)
         {
-            return Ok(Seen { run: None, time_was_up: false });
+            return Ok(WatchedRun { run: None, time_was_up: false });
         }
         let end = self.duration.map(|duration| Instant::now() + duration);
-        let options = Options { kin, attached, library: None, seed: SEED };
+        let options = Options { scope, attached, library: None, seed: SEED };
         let mut limits = Limits::default();
         limits.look(iter::once(pid));
         let mut wait = |time: Duration| {
@@ -203,11 +208,11 @@ impl Over<'_> {
         match watched {
             Ok(run) => {
                 let run = Run { limit: limits.limit(), ..run };
-                Ok(Seen { run: Some(run), time_was_up })
+                Ok(WatchedRun { run: Some(run), time_was_up })
             }
             // It was so short that it had ended before anybody could look.
             Err(WatchError::NoProcess(_) | WatchError::Ended(_)) if !attached => {
-                Ok(Seen { run: None, time_was_up })
+                Ok(WatchedRun { run: None, time_was_up })
             }
             Err(error) => {
                 // Nobody waits for a profile any more, but the program may go on.

@@ -29,7 +29,7 @@ pub(crate) fn due(spent: Nanoseconds, cores: f64) -> Nanoseconds {
 mod tests {
     use super::*;
 
-    /// In milliseconds.
+    /// After how many milliseconds the next window is due.
     fn due_ms(spent: f64, cores: f64) -> u64 {
         due(Nanoseconds((spent * 1e6) as u64), cores).0.div_ceil(1_000_000)
     }

@@ -35,14 +35,14 @@ pub(crate) enum Reason {
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     /// By place, if the code there makes always the same.
-    constant: BTreeMap<(Pid, u64), Place>,
+    constant: BTreeMap<(Pid, u64), CallSite>,
     /// By thread and frame, elsewhere.
     learned: BTreeMap<(Pid, u64, u64), Sysno>,
 }
 
 /// What is known of a place in the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CallSite {
     NoCall,
     Always(Sysno),
     Varies,
@@ -63,9 +63,9 @@ impl Calls {
             .entry((pid, registers.ip()))
             .or_insert_with(|| place(code.before(pid, registers.ip()), registers.ip()));
         let number = match place {
-            Place::NoCall => return Reason::NoCall,
-            Place::Always(number) => Some(number),
-            Place::Varies => self.told(code, (pid, tid), registers, stack),
+            CallSite::NoCall => return Reason::NoCall,
+            CallSite::Always(number) => Some(number),
+            CallSite::Varies => self.told(code, (pid, tid), registers, stack),
         };
         number.map_or(Reason::Unknown, |number| named(pid, number, registers))
     }
@@ -119,11 +119,11 @@ fn by_caller(code: &mut Code, pid: Pid, stack: &[u8]) -> Option<Sysno> {
 }
 
 /// What the code before an address says.
-fn place(before: &[u8], address: u64) -> Place {
-    let Some(rest) = before.strip_suffix(&SYSCALL) else { return Place::NoCall };
+fn place(before: &[u8], address: u64) -> CallSite {
+    let Some(rest) = before.strip_suffix(&SYSCALL) else { return CallSite::NoCall };
     let from = address.wrapping_sub(SYSCALL.len() as u64);
     let number = constant_in(Register::RAX, rest, from).and_then(|n| Sysno::new(n as usize));
-    number.map_or(Place::Varies, Place::Always)
+    number.map_or(CallSite::Varies, CallSite::Always)
 }
 
 /// The reason that a call is.
@@ -163,10 +163,13 @@ mod tests {
     #[test]
     fn a_call_is_known_by_the_constant_before_it() {
         // mov $0xca,%eax; syscall
-        assert_eq!(place(&[0xb8, 0xca, 0, 0, 0, 0x0f, 0x05], 0x1007), Place::Always(Sysno::futex));
+        assert_eq!(
+            place(&[0xb8, 0xca, 0, 0, 0, 0x0f, 0x05], 0x1007),
+            CallSite::Always(Sysno::futex)
+        );
         // mov %rdi,%rax; syscall
-        assert_eq!(place(&[0x48, 0x89, 0xf8, 0x0f, 0x05], 0x1005), Place::Varies);
-        assert_eq!(place(&[0x90, 0x90], 0x1002), Place::NoCall);
+        assert_eq!(place(&[0x48, 0x89, 0xf8, 0x0f, 0x05], 0x1005), CallSite::Varies);
+        assert_eq!(place(&[0x90, 0x90], 0x1002), CallSite::NoCall);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::allowance::locked_bytes;
 use crate::error::WatchError;
-use crate::events::{Kind, nothing, switches, ticks};
+use crate::events::{EventKind, nothing, switches, ticks};
 use crate::traces::Traces;
 
 /// How much of a stack is copied, in bytes.
@@ -25,7 +25,7 @@ const STACK: u32 = 8192;
 const BUFFER: usize = 1 << 21;
 const BUFFER_FOR_STACKS: usize = BUFFER / 4;
 
-/// One core.
+/// The events of one core.
 #[derive(Debug)]
 struct Core {
     number: i32,
@@ -41,9 +41,9 @@ struct Core {
 #[derive(Debug)]
 pub(crate) struct Cores {
     cores: Vec<Core>,
-    kinds: BTreeMap<u64, Kind>,
+    kinds: BTreeMap<u64, EventKind>,
     /// Whether all cores tell of places in the kernel, and which events do.
-    traced: BTreeMap<u64, Kind>,
+    traced: BTreeMap<u64, EventKind>,
 }
 
 impl Cores {
@@ -82,7 +82,7 @@ impl Cores {
             for (attribute, trace) in traces.attributes() {
                 let event = core.event(attribute)?;
                 event.write_to(core.ring.event())?;
-                self.traced.insert(event.id()?, Kind::Traced(trace));
+                self.traced.insert(event.id()?, EventKind::Traced(trace));
                 core.traces.push(event);
             }
         }
@@ -95,7 +95,7 @@ impl Cores {
     }
 
     /// What the event of an id is.
-    pub(crate) fn kind(&self, id: u64) -> Option<Kind> {
+    pub(crate) fn kind(&self, id: u64) -> Option<EventKind> {
         self.kinds.get(&id).or_else(|| self.traced.get(&id)).copied()
     }
 
@@ -105,7 +105,9 @@ impl Cores {
         for core in &mut self.cores {
             let room = core.ring.pages() * page_size() >= BUFFER_FOR_STACKS;
             let stack = if stacks && room { STACK } else { 0 };
-            for (attribute, kind) in [(switches(stack), Kind::Switch), (ticks(stack), Kind::Tick)] {
+            for (attribute, kind) in
+                [(switches(stack), EventKind::Switch), (ticks(stack), EventKind::Tick)]
+            {
                 let event = core.event(attribute)?;
                 event.write_to(core.ring.event())?;
                 self.kinds.insert(event.id()?, kind);

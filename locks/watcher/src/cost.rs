@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::ids::{Moment, Tid};
-use crate::samples::{RecordContent, Taken, take};
+use crate::samples::{ParsedRecord, RecordContent, take};
 use crate::watchpoints::{Spot, Watchpoints};
 use kilocore_figures::Nanoseconds;
 
@@ -55,7 +55,7 @@ impl HitCost {
         hot + (cold - hot) * part.min(1.0)
     }
 
-    /// In between.
+    /// The mean of both ends.
     pub(crate) fn middle(self) -> f64 {
         f64::midpoint(self.hot.0 as f64, self.cold.0 as f64)
     }
@@ -117,7 +117,7 @@ pub(crate) fn of_a_hit() -> Option<HitCost> {
     let times: Vec<u64> = kilocore_linux::perf_events::records(&bytes)
         .map_while(Result::ok)
         .filter_map(|record| match take(record) {
-            Taken::RecordContent(origin, RecordContent::Sample { .. }) => Some(origin.at.0),
+            ParsedRecord::RecordContent(origin, RecordContent::Sample { .. }) => Some(origin.at.0),
             _ => None,
         })
         .collect();

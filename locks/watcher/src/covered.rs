@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{Moment, Tid};
-use crate::window::{What, Window};
+use crate::window::{SwitchKind, Window};
 use kilocore_figures::Nanoseconds;
 
 /// A process that computed less in a window says nothing by that.
@@ -40,8 +40,8 @@ fn ran(window: &Window) -> f64 {
         let first = known.insert(switch.tid);
         let since = running.entry(switch.tid).or_default();
         match switch.what {
-            What::In => *since = Some(switch.at),
-            What::Out { .. } | What::Exit => {
+            SwitchKind::In => *since = Some(switch.at),
+            SwitchKind::Out { .. } | SwitchKind::Exit => {
                 let before = since.take().or(first.then_some(window.begin));
                 sum += before.map_or(0, |before| (switch.at - before).0);
             }
@@ -60,17 +60,18 @@ mod tests {
 
     #[test]
     fn what_unwatched_threads_computed_is_not_covered() {
-        let out = || What::Out { preempted: false, call: None, registers: None, stack: Vec::new() };
+        let out =
+            || SwitchKind::Out { preempted: false, call: None, registers: None, stack: Vec::new() };
         let at = |tid, at, what| Switch { pid: Pid(1), tid: Tid(tid), at: Moment(at), what };
         let window = Window {
             begin: Moment(0),
             end: Moment(10_000_000),
             switches: vec![
-                at(1, 1_000_000, What::In),
+                at(1, 1_000_000, SwitchKind::In),
                 at(2, 1_500_000, out()),
-                at(1, 2_000_000, What::Exit),
-                at(4, 2_000_000, What::In),
-                at(2, 9_000_000, What::In),
+                at(1, 2_000_000, SwitchKind::Exit),
+                at(4, 2_000_000, SwitchKind::In),
+                at(2, 9_000_000, SwitchKind::In),
             ],
             ticks: vec![Tick {
                 pid: Pid(1),

@@ -30,7 +30,7 @@ use places::callers;
 pub(crate) use places::frames;
 
 use crate::estimate::{Estimate, mean};
-use crate::figures::{Figures, Side};
+use crate::figures::{Figures, ModeFigures};
 use crate::ids::{Pid, Tid, Word};
 use crate::ledger::Ledger;
 use crate::model::Model;
@@ -54,13 +54,13 @@ pub(crate) struct Member {
 
 /// What is left out of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum LeftOut {
     Nothing,
     /// What a library under it records: pthread locks, conditions and barriers.
     Pthread,
 }
 
-impl Left {
+impl LeftOut {
     fn out(self, known: &KnownWord<'_>) -> bool {
         self == Self::Pthread && known.waiter.is_some_and(|waiter| is_pthread(waiter.what))
     }
@@ -100,8 +100,8 @@ pub(crate) fn processes(
         }
         let is_loaded = |names: &Names| library.is_some_and(|library| names.has_file(library));
         let left = match names.get(&pid) {
-            Some(names) if is_loaded(names) => Left::Pthread,
-            _ => Left::Nothing,
+            Some(names) if is_loaded(names) => LeftOut::Pthread,
+            _ => LeftOut::Nothing,
         };
         done.push(filled(process, &known, (span, left), &mut futexes));
     }
@@ -118,7 +118,7 @@ fn is_certain(known: &KnownWord<'_>, ledger: &Ledger) -> bool {
 fn filled(
     mut process: Process,
     known: &[KnownWord<'_>],
-    (span, left): (Span, Left),
+    (span, left): (Span, LeftOut),
     futexes: &mut Futexes,
 ) -> Process {
     let mut parked: BTreeMap<ParkedAt, Lock> = BTreeMap::new();
@@ -241,7 +241,7 @@ struct Used {
 }
 
 impl Used {
-    fn of(side: &Side, span: Span) -> Self {
+    fn of(side: &ModeFigures, span: Span) -> Self {
         let acquisitions = (side.rate.value * span.wall_ns / 1e9).round() as u64;
         let all = acquisitions as f64;
         let share = side.contended as f64 / side.seen.max(1) as f64;
@@ -262,7 +262,7 @@ impl Used {
     }
 }
 
-fn fill_exclusive(lock: &mut Lock, side: &Side, span: Span) {
+fn fill_exclusive(lock: &mut Lock, side: &ModeFigures, span: Span) {
     let Used { acquisitions, contended, hold, hold_asleep_ns, wait } = Used::of(side, span);
     (lock.acquisitions, lock.contended) = (acquisitions, contended);
     (lock.hold, lock.hold_asleep_ns, lock.wait) = (hold, hold_asleep_ns, wait);

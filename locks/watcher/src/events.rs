@@ -18,7 +18,7 @@ pub(crate) const TICKS: u64 = 997;
 
 /// What an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     /// Its samples are of threads that leave their cores.
     Switch,
     /// Its samples are of a timer.

@@ -27,7 +27,7 @@ const MANY: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Family {
     root: Pid,
-    kin: ProcessScope,
+    scope: ProcessScope,
     service: Option<String>,
     pub(crate) members: BTreeSet<Pid>,
     pub(crate) threads: BTreeMap<Tid, Pid>,
@@ -53,8 +53,8 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    pub(crate) fn of(root: Pid, kin: ProcessScope) -> Self {
-        let service = match kin {
+    pub(crate) fn of(root: Pid, scope: ProcessScope) -> Self {
+        let service = match scope {
             ProcessScope::Tree => service(root),
             ProcessScope::Alone => None,
         };
@@ -62,7 +62,7 @@ impl Family {
         let (peak, seen, names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut family = Self {
             root,
-            kin,
+            scope,
             service,
             members,
             threads,
@@ -113,7 +113,7 @@ impl Family {
 
     /// Looks for processes and threads that are new or gone.
     pub(crate) fn look(&mut self) {
-        if self.kin == ProcessScope::Tree {
+        if self.scope == ProcessScope::Tree {
             self.look_for_kin();
         }
         let newest = proc_files::newest();

@@ -22,7 +22,7 @@ use crate::watched::{Watch, Watched};
 
 /// One side of a lock: its exclusive or its shared acquisitions. Times are nanoseconds.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Side {
+pub(crate) struct ModeFigures {
     /// Acquisitions a second.
     pub(crate) rate: Estimate,
     /// The mean time in which a holder ran.
@@ -50,8 +50,8 @@ pub(crate) struct Figures {
     pub(crate) model: Model,
     /// Whether most of what the threads did was watched. If not, nothing of the rest is certain.
     pub(crate) is_covered: bool,
-    pub(crate) exclusive: Side,
-    pub(crate) shared: Option<Side>,
+    pub(crate) exclusive: ModeFigures,
+    pub(crate) shared: Option<ModeFigures>,
     /// How many windows watched it, how long they were in all, and how many writes they saw.
     pub(crate) windows: u64,
     pub(crate) window_ns: f64,
@@ -83,7 +83,7 @@ pub(crate) fn figures(watched: &Watched, computing: Option<Computing>) -> Figure
     Figures {
         model,
         is_covered: watched.is_covered(),
-        exclusive: meaning.map_or_else(Side::default, |meaning| {
+        exclusive: meaning.map_or_else(ModeFigures::default, |meaning| {
             side(&|watch| match unit {
                 Some(unit) => {
                     let all = writers(&watch.history.operations, unit, meaning);
@@ -113,8 +113,8 @@ fn side(
     paired: &[Paired],
     writers: usize,
     computing: Option<Computing>,
-) -> Side {
-    let mut side = Side::default();
+) -> ModeFigures {
+    let mut side = ModeFigures::default();
     let mut passes = Passes::default();
     let mut windows = Vec::new();
     let (mut hold_asleep, mut think_asleep, mut costs) = (0.0, 0.0, Vec::new());
@@ -336,7 +336,7 @@ mod tests {
     fn a_lock_that_no_window_saw_taken_is_not_known_to_be_taken_never() {
         let taken = |times: f64| {
             let rate = Estimate { value: times, low: 0.0, high: 10.0 };
-            Side { rate, ..Side::default() }
+            ModeFigures { rate, ..ModeFigures::default() }
         };
         let figures = |exclusive, shared: Option<f64>| Figures {
             model: Model::Unknown,

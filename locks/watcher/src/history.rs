@@ -13,7 +13,7 @@ use crate::registers::mask;
 
 /// What is known of the value of a word: some of its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Known {
+pub(crate) struct PartialValue {
     pub(crate) value: u32,
     /// The bits that are known.
     pub(crate) bits: u32,
@@ -29,10 +29,10 @@ pub(crate) struct Operation {
     pub(crate) actor: u64,
     pub(crate) at: Moment,
     pub(crate) core: u32,
-    pub(crate) old: Known,
-    pub(crate) new: Known,
+    pub(crate) old: PartialValue,
+    pub(crate) new: PartialValue,
     /// What it stored and did not tell, but the next write found there.
-    pub(crate) inferred: Known,
+    pub(crate) inferred: PartialValue,
     /// Whether it was an attempt that failed.
     pub(crate) failed: bool,
     /// Whether, if it takes the lock, it does so only to hand it over: it is a part of giving it back.
@@ -41,7 +41,7 @@ pub(crate) struct Operation {
     pub(crate) ip: u64,
 }
 
-impl Known {
+impl PartialValue {
     /// A value of which all bits are known.
     #[cfg(test)]
     pub(crate) fn all(value: u32) -> Self {
@@ -49,7 +49,7 @@ impl Known {
     }
 
     /// What is known of the whole word, if these bytes of it are known.
-    fn part(value: Option<u64>, place: &Place) -> Self {
+    fn part(value: Option<u64>, place: &WrittenBytes) -> Self {
         match value {
             Some(value) => {
                 let value = place.in_word(value);
@@ -76,12 +76,12 @@ impl Known {
 }
 
 /// Where in the word a write fell.
-struct Place {
+struct WrittenBytes {
     shift: i64,
     bits: u32,
 }
 
-impl Place {
+impl WrittenBytes {
     fn of(write: &Write, word: u64) -> Self {
         let shift = 8 * word.wrapping_sub(write.address) as i64;
         let mut place = Self { shift, bits: 0 };
@@ -110,7 +110,7 @@ impl Place {
 pub(crate) struct History {
     pub(crate) operations: Vec<Operation>,
     /// The value as of the last operation.
-    last: Known,
+    last: PartialValue,
     /// Whether that replaced the value, whatever it was.
     last_stored: bool,
 }
@@ -125,11 +125,11 @@ impl History {
     ) {
         let Some(write) = write else {
             // A copy of a block of memory, or code that could not be read.
-            self.last = Known::default();
+            self.last = PartialValue::default();
             return;
         };
-        let place = Place::of(&write, word);
-        let told = Known::part(found(&write), &place);
+        let place = WrittenBytes::of(&write, word);
+        let told = PartialValue::part(found(&write), &place);
         // What the write itself tells is surer than what follows from the order of writes, which
         // is only that of when they were recorded.
         let mut old = told.or(self.last);
@@ -154,7 +154,7 @@ impl History {
             core,
             old,
             new,
-            inferred: Known::default(),
+            inferred: PartialValue::default(),
             failed,
             hands_over: false,
             ip,
@@ -165,7 +165,7 @@ impl History {
 
     /// Puts what instructions are known to store in the place of what neighbours told, which may be
     /// recorded out of order.
-    pub(crate) fn settle(&mut self, stored: &BTreeMap<u64, Known>) {
+    pub(crate) fn settle(&mut self, stored: &BTreeMap<u64, PartialValue>) {
         for operation in self.operations.iter_mut().filter(|of| of.inferred.bits != 0) {
             let told = operation.new.without(operation.inferred.bits);
             let agreed = stored.get(&operation.ip).copied().unwrap_or(operation.inferred);
@@ -187,7 +187,7 @@ fn found(write: &Write) -> Option<u64> {
 /// Whether a sum that was not zero would have been, if the write had found this: it did not, and
 /// was recorded later than one that came after it. A thread that tries a spin lock just before it
 /// is given back would seem to take it.
-fn is_out_of_order(write: &Write, place: &Place, old: Known) -> bool {
+fn is_out_of_order(write: &Write, place: &WrittenBytes, old: PartialValue) -> bool {
     let Change::Added(by) = write.change else { return false };
     let whole = old.bits & place.bits == place.bits;
     let sum = place.of_word(old.value).wrapping_add(by) & mask(write.size);
@@ -195,12 +195,12 @@ fn is_out_of_order(write: &Write, place: &Place, old: Known) -> bool {
 }
 
 /// What is known of the word after a write.
-fn after(write: &Write, place: &Place, old: Known) -> Known {
+fn after(write: &Write, place: &WrittenBytes, old: PartialValue) -> PartialValue {
     let rest = old.without(place.bits);
     let written = match (write.new, write.change) {
-        (Some(new), _) => Known::part(Some(new), place),
+        (Some(new), _) => PartialValue::part(Some(new), place),
         (None, Change::Nothing) => return old,
-        (None, _) if write.zero == Some(true) => Known::part(Some(0), place),
+        (None, _) if write.zero == Some(true) => PartialValue::part(Some(0), place),
         (None, change) => {
             let whole = old.bits & place.bits == place.bits;
             let before = place.of_word(old.value);
@@ -211,12 +211,13 @@ fn after(write: &Write, place: &Place, old: Known) -> Known {
                 Change::Bits { kept: stay, flipped } if whole => Some((before & stay) ^ flipped),
                 _ => None,
             };
-            let unknown = Known { nonzero: write.zero == Some(false), ..Known::default() };
-            value.map_or(unknown, |value| Known::part(Some(value), place))
+            let unknown =
+                PartialValue { nonzero: write.zero == Some(false), ..PartialValue::default() };
+            value.map_or(unknown, |value| PartialValue::part(Some(value), place))
         }
     };
     let nonzero = written.nonzero;
-    Known { nonzero, ..written.or(rest) }
+    PartialValue { nonzero, ..written.or(rest) }
 }
 
 #[cfg(test)]
@@ -249,9 +250,9 @@ mod tests {
             write(Some(7), Some(0), Change::Stored),
         ]);
         let seen: Vec<_> = history.operations.iter().map(|o| (o.old, o.new)).collect();
-        assert_eq!(seen[1], (Known::all(1), Known::all(0)));
-        assert_eq!(seen[2].1, Known::all(7), "as the next one found it");
-        assert_eq!(seen[3].1, Known::all(0));
+        assert_eq!(seen[1], (PartialValue::all(1), PartialValue::all(0)));
+        assert_eq!(seen[2].1, PartialValue::all(7), "as the next one found it");
+        assert_eq!(seen[3].1, PartialValue::all(0));
     }
 
     #[test]
@@ -263,12 +264,16 @@ mod tests {
         // before.
         let late = write(Some(1), Some(1), Change::Nothing);
         let mut history = history(&[take, exchange, late, count, late]);
-        assert_eq!(history.operations[1].new, Known::all(1));
-        history.settle(&BTreeMap::from([(0, Known::all(0))]));
-        assert_eq!(history.operations[1].new, Known::all(0));
-        assert_eq!(history.operations[3].new, Known::all(1), "a sum depends on what was there");
+        assert_eq!(history.operations[1].new, PartialValue::all(1));
+        history.settle(&BTreeMap::from([(0, PartialValue::all(0))]));
+        assert_eq!(history.operations[1].new, PartialValue::all(0));
+        assert_eq!(
+            history.operations[3].new,
+            PartialValue::all(1),
+            "a sum depends on what was there"
+        );
         history.settle(&BTreeMap::new());
-        assert_eq!(history.operations[1].new, Known::all(1));
+        assert_eq!(history.operations[1].new, PartialValue::all(1));
     }
 
     #[test]
@@ -276,7 +281,7 @@ mod tests {
         let zero = Write { zero: Some(true), ..write(None, None, Change::Unknown) };
         let other = Write { zero: Some(false), ..zero };
         let history = history(&[zero, other]);
-        assert_eq!(history.operations[0].new, Known::all(0));
+        assert_eq!(history.operations[0].new, PartialValue::all(0));
         let new = history.operations[1].new;
         assert!(new.nonzero && new.bits == 0);
     }
@@ -290,16 +295,16 @@ mod tests {
         let frees = write(None, Some(1), Change::Stored);
         let history = history(&[frees, fails, takes, frees]);
         let fails = history.operations[1];
-        assert_eq!((fails.old, fails.failed), (Known::default(), false));
-        assert_eq!(history.operations[2].old, Known::all(1), "its sum is zero");
-        assert_eq!(history.operations[2].new, Known::all(0));
+        assert_eq!((fails.old, fails.failed), (PartialValue::default(), false));
+        assert_eq!(history.operations[2].old, PartialValue::all(1), "its sum is zero");
+        assert_eq!(history.operations[2].new, PartialValue::all(0));
     }
 
     #[test]
     fn a_byte_of_the_word_leaves_the_others() {
         let byte = Write { address: WORD + 1, size: 1, ..write(Some(0), Some(1), Change::Stored) };
         let history = history(&[write(None, Some(0x0404_0004), Change::Stored), byte]);
-        assert_eq!(history.operations[1].new, Known::all(0x0404_0104));
+        assert_eq!(history.operations[1].new, PartialValue::all(0x0404_0104));
     }
 
     proptest! {

@@ -4,11 +4,11 @@ use std::ops::{Range, Sub};
 
 use kilocore_figures::Nanoseconds;
 
-/// A process.
+/// The kernel's number of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pid(pub u32);
 
-/// A thread.
+/// The kernel's number of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Tid(pub(crate) u32);
 

@@ -46,7 +46,7 @@ struct Machine {
     next: Moment,
 }
 
-/// What all said.
+/// What the dumps of all virtual machines said.
 #[derive(Debug, Default)]
 pub(crate) struct Java {
     machines: BTreeMap<Pid, Machine>,

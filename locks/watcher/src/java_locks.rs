@@ -28,17 +28,17 @@ const MOST_ASKED: u32 = 8;
 /// once more before they wake one.
 const GIVE_BACK: [&str; 2] = ["13ObjectMonitor4exitE", "13ObjectMonitor13ExitOnSuspendclE"];
 
-/// A virtual machine.
+/// A Java virtual machine whose locks can be read.
 #[derive(Debug)]
-struct Machine {
+struct VirtualMachine {
     inside: Inside,
     /// The code that gives monitors back.
     give_back: Vec<Range<u64>>,
 }
 
-/// A lock.
+/// A lock of a Java program that is followed from one window to the next.
 #[derive(Debug)]
-struct Known {
+struct TrackedLock {
     lock: JavaLock,
     /// The class of its object, if that could be read.
     class: Option<String>,
@@ -52,15 +52,15 @@ struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct JavaLocks {
     /// Of those machines that do not say where they keep what, nothing.
-    machines: BTreeMap<Pid, Option<Machine>>,
+    machines: BTreeMap<Pid, Option<VirtualMachine>>,
     /// How often each was asked.
     asked: BTreeMap<Pid, u32>,
-    locks: BTreeMap<Word, Known>,
+    locks: BTreeMap<Word, TrackedLock>,
 }
 
 /// A thread that was found waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundWaiter {
     pub(crate) word: Word,
     pub(crate) tid: Tid,
     /// Where the lock was before the collector moved it.
@@ -68,9 +68,9 @@ pub(crate) struct Found {
 }
 
 /// The memory of a process.
-struct Of(Pid);
+struct ProcessMemory(Pid);
 
-impl Memory for Of {
+impl Memory for ProcessMemory {
     fn read(&self, address: u64, length: usize) -> Vec<u8> {
         read(self.0, address, length)
     }
@@ -91,9 +91,9 @@ impl JavaLocks {
         let code = found.iter().filter(|(name, _)| gives_back(name));
         let give_back: Vec<_> = code.map(|(_, code)| code.clone()).collect();
         let mut variables = |name: &str| found.get(name).map(|at| at.start);
-        let inside = Inside::of(&mut variables, &Of(pid));
+        let inside = Inside::of(&mut variables, &ProcessMemory(pid));
         *self.asked.entry(pid).or_default() += 1;
-        self.machines.insert(pid, inside.map(|inside| Machine { inside, give_back }));
+        self.machines.insert(pid, inside.map(|inside| VirtualMachine { inside, give_back }));
     }
 
     /// Whether one of these processes is a machine whose locks can be found.
@@ -102,13 +102,14 @@ impl JavaLocks {
     }
 
     /// Which threads of these processes wait for which locks, among some of the threads.
-    pub(crate) fn look(&mut self, members: &BTreeSet<Pid>, chance: u64) -> Vec<Found> {
+    pub(crate) fn look(&mut self, members: &BTreeSet<Pid>, chance: u64) -> Vec<FoundWaiter> {
         let mut found = Vec::new();
         for (pid, machine) in &mut self.machines {
             let Some(machine) = machine.as_mut().filter(|_| members.contains(pid)) else {
                 continue;
             };
-            let mut waiting = machine.inside.waiting(&Of(*pid), (chance as usize, LOOKS));
+            let mut waiting =
+                machine.inside.waiting(&ProcessMemory(*pid), (chance as usize, LOOKS));
             // Without the functions' names, acquisitions that only hand a monitor over would count.
             let has_names = !machine.give_back.is_empty();
             waiting.retain(|w| has_names || !matches!(w.lock, JavaLock::Monitor { .. }));
@@ -118,7 +119,7 @@ impl JavaLocks {
                 let Some(tid) = tid else { continue };
                 let word = Word { pid: *pid, address: waits.lock.word() };
                 let moved_from = keep(&mut self.locks, word, waits.lock, waits.class);
-                found.push(Found { word, tid: Tid(*tid), moved_from });
+                found.push(FoundWaiter { word, tid: Tid(*tid), moved_from });
             }
         }
         found
@@ -152,8 +153,9 @@ impl JavaLocks {
         let mut gone = Vec::new();
         for (word, known) in &mut self.locks {
             let machine = self.machines.get(&word.pid).and_then(Option::as_ref);
-            let is_still =
-                machine.is_some_and(|machine| machine.inside.is_still(&Of(word.pid), &known.lock));
+            let is_still = machine.is_some_and(|machine| {
+                machine.inside.is_still(&ProcessMemory(word.pid), &known.lock)
+            });
             match known.lock {
                 JavaLock::Monitor { .. } if !is_still => gone.push(*word),
                 JavaLock::Monitor { .. } => {}
@@ -181,7 +183,7 @@ impl JavaLocks {
 /// Keeps a lock that is known to be there at this moment. Returns where it was before, if it is the only
 /// one of its class that may have been moved.
 fn keep(
-    locks: &mut BTreeMap<Word, Known>,
+    locks: &mut BTreeMap<Word, TrackedLock>,
     word: Word,
     lock: JavaLock,
     class: Option<String>,
@@ -189,7 +191,7 @@ fn keep(
     let is_new = locks.get(&word).is_none_or(|known| !same_class(&known.lock, &lock));
     let mut moved_from = None;
     if is_new {
-        let mut lost: Vec<(&Word, &mut Known)> = locks
+        let mut lost: Vec<(&Word, &mut TrackedLock)> = locks
             .iter_mut()
             .filter(|(of, known)| {
                 of.pid == word.pid && known.lost && same_class(&known.lock, &lock)
@@ -203,7 +205,7 @@ fn keep(
     if let Some(before) = moved_from {
         locks.remove(&before);
     }
-    locks.insert(word, Known { lock, class, lost: false, doubtful: false });
+    locks.insert(word, TrackedLock { lock, class, lost: false, doubtful: false });
     moved_from
 }
 

@@ -6,7 +6,7 @@ use crate::calls::Reason;
 use crate::cost::HitCost;
 use crate::ids::{Pid, Tid, Word};
 use crate::java::Java;
-use crate::java_locks::{Found, JavaLocks};
+use crate::java_locks::{FoundWaiter, JavaLocks};
 use crate::progress::Computing;
 use crate::registers::Registers;
 use crate::watched::Watched;
@@ -180,7 +180,7 @@ impl Ledger {
 
     /// A thread was found waiting for a lock of Java, on whose word it does not sleep. That stands for
     /// so much time.
-    pub(crate) fn found_waiting(&mut self, found: Found, ns: f64) {
+    pub(crate) fn found_waiting(&mut self, found: FoundWaiter, ns: f64) {
         if let Some(before) = found.moved_from {
             let (waits, watched) = (self.waits.remove(&before), self.watched.remove(&before));
             self.waits.extend(waits.map(|waits| (found.word, waits)));

@@ -80,7 +80,7 @@
 //! * **Whoever wrote last to a condition's word gave its waiter what it waited for** (`wakers.rs`),
 //!   where the kernel may not be traced. Waiters that come back write there as well, and that write
 //!   tells nothing. Only windows in which the word is watched show this, a few per cent of the
-//!   time; the other waits of a role at that word are taken to be for the same (`findings.rs`).
+//!   time; the other waits of a role at that word are taken to be for the same (`locks/profile`, `findings.rs`).
 //! * **Threads of one name are told apart by the function that each is in all the time**
 //!   (`functions.rs`). The first depth of their stacks counts at which they differ, from the
 //!   outermost function inwards. What one thread does in turn tells nothing of what it is.

@@ -14,7 +14,7 @@ use syscalls::Sysno;
 use crate::ids::{Moment, Pid, Tid};
 use crate::memory::read;
 use crate::registers::{Registers, SYSCALL};
-use crate::window::{Switch, What, Window};
+use crate::window::{Switch, SwitchKind, Window};
 
 /// How many threads are looked at at a time.
 const THREADS: usize = 64;
@@ -23,7 +23,7 @@ const STACK: usize = 4096;
 
 /// A thread slept in a call.
 #[derive(Debug)]
-struct Look {
+struct ObservedSleep {
     tid: Tid,
     /// At all times between these.
     from: Moment,
@@ -36,7 +36,7 @@ struct Look {
 /// The looks of a window, and what all of them have told.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
-    seen: Vec<Look>,
+    seen: Vec<ObservedSleep>,
     /// By process and address of the instruction that enters the kernel, how often threads were
     /// found asleep there. It is 0 times where there is no such instruction.
     places: BTreeMap<(Pid, u64), u64>,
@@ -67,7 +67,7 @@ impl Looks {
                 }
             }
             self.count(*pid, &call);
-            self.seen.push(Look { tid: *tid, from, to, call, stack });
+            self.seen.push(ObservedSleep { tid: *tid, from, to, call, stack });
         }
     }
 
@@ -116,10 +116,10 @@ impl Looks {
     }
 }
 
-impl Look {
+impl ObservedSleep {
     /// Adds it to the record that the thread left its core.
-    fn told(self, what: &mut What) {
-        let What::Out { preempted: false, call, registers, stack } = what else { return };
+    fn told(self, what: &mut SwitchKind) {
+        let SwitchKind::Out { preempted: false, call, registers, stack } = what else { return };
         match registers {
             None => {
                 let Some(number) = Sysno::new(self.call.number as usize) else { return };
@@ -139,30 +139,30 @@ impl Look {
 mod tests {
     use super::*;
 
-    fn look(from: u64, to: u64) -> Look {
+    fn look(from: u64, to: u64) -> ObservedSleep {
         let call = Call {
             number: Sysno::futex as u64,
             arguments: [0x1000, 128, 2, 0, 0, 0],
             stack: 0x7000,
             address: 0x4002,
         };
-        Look { tid: Tid(2), from: Moment(from), to: Moment(to), call, stack: vec![1] }
+        ObservedSleep { tid: Tid(2), from: Moment(from), to: Moment(to), call, stack: vec![1] }
     }
 
     fn window(preempted: bool) -> Window {
-        let out = What::Out { preempted, call: None, registers: None, stack: Vec::new() };
+        let out = SwitchKind::Out { preempted, call: None, registers: None, stack: Vec::new() };
         let switch = |at, what| Switch { pid: Pid(1), tid: Tid(2), at: Moment(at), what };
         let switches = vec![
             switch(100, out.clone()),
-            switch(200, What::In),
+            switch(200, SwitchKind::In),
             switch(300, out),
-            switch(400, What::In),
+            switch(400, SwitchKind::In),
         ];
         Window { switches, ..Window::default() }
     }
 
     fn told(window: &Window) -> Vec<bool> {
-        let called = |switch: &Switch| matches!(switch.what, What::Out { call: Some(_), .. });
+        let called = |switch: &Switch| matches!(switch.what, SwitchKind::Out { call: Some(_), .. });
         window.switches.iter().map(called).collect()
     }
 

@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 
 use crate::history::Operation;
 use crate::ids::{Moment, Tid};
-use crate::pairing::{Meaning, Paired, Section, Unit, difference, exclusive, shared, writers};
+use crate::pairing::{HeldWhen, Paired, Section, Unit, difference, exclusive, shared, writers};
 
 /// What the writes to a word mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Model {
     /// It is a lock that one thread holds at a time.
-    Exclusive(Meaning),
+    Exclusive(HeldWhen),
     /// Readers share it; writers, if any were seen, take it by this meaning.
-    Shared(Unit, Option<Meaning>),
+    Shared(Unit, Option<HeldWhen>),
     /// It is no lock: those who set it are not those who clear it.
     NoLock,
     /// Too few writes were seen.
@@ -68,7 +68,7 @@ fn counts_up(windows: &[&[Operation]]) -> bool {
 
 /// Whether a part of a word is a lock that guards something of the lock that another part is: threads often
 /// take the inner one while another thread has the outer one.
-fn lies_inside(windows: &[&[Operation]], inner: Meaning, outer: Meaning) -> bool {
+fn lies_inside(windows: &[&[Operation]], inner: HeldWhen, outer: HeldWhen) -> bool {
     let (mut all, mut inside) = (0.0, 0.0);
     for operations in windows {
         // Sections are sorted by their ends.
@@ -101,9 +101,9 @@ pub(crate) fn model(windows: &[&[Operation]]) -> Model {
         sections >= FEW && against as f64 <= CONTRADICTING * sections as f64
     };
     // Of two meanings that are right, the one with more sections; of equals, the simpler.
-    let best_of = |pair: &dyn Fn(&[Operation], Meaning) -> Paired| {
-        let mut best: Option<(usize, Meaning)> = None;
-        for meaning in Meaning::tried() {
+    let best_of = |pair: &dyn Fn(&[Operation], HeldWhen) -> Paired| {
+        let mut best: Option<(usize, HeldWhen)> = None;
+        for meaning in HeldWhen::tried() {
             let of = sum(&|operations| pair(operations, meaning));
             if right(of, true) && best.is_none_or(|(most, _)| of.0 > most) {
                 best = Some((of.0, meaning));
@@ -112,12 +112,12 @@ pub(crate) fn model(windows: &[&[Operation]]) -> Model {
         best
     };
     let best = best_of(&exclusive).map(|inner| {
-        let around = |meaning: &Meaning| {
+        let around = |meaning: &HeldWhen| {
             let of = sum(&|operations| exclusive(operations, *meaning));
             meaning.is_apart_from(inner.1) && right(of, true) && TIMES_AS_OFTEN * of.0 >= inner.0
         };
         let outer =
-            Meaning::tried().filter(around).find(|outer| lies_inside(windows, inner.1, *outer));
+            HeldWhen::tried().filter(around).find(|outer| lies_inside(windows, inner.1, *outer));
         outer.map_or(inner, |outer| (inner.0, outer))
     });
     let mut readers: Option<(usize, Unit)> = None;
@@ -146,16 +146,16 @@ pub(crate) fn model(windows: &[&[Operation]]) -> Model {
 
 /// What a thread did to a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
-    Taken,
-    GivenBack,
+pub(crate) enum Turn {
+    Acquired,
+    Released,
 }
 
 /// When which thread took the lock and gave it back.
 pub(crate) fn taken_and_given_back(
     operations: &[Operation],
     model: Model,
-) -> Vec<(Moment, Tid, Taken)> {
+) -> Vec<(Moment, Tid, Turn)> {
     let sections = match model {
         Model::Exclusive(meaning) => exclusive(operations, meaning).sections,
         Model::Shared(unit, meaning) => {
@@ -168,8 +168,8 @@ pub(crate) fn taken_and_given_back(
     };
     let both = |section: Section| {
         [
-            (section.acquired, section.tid, Taken::Taken),
-            (section.released, section.tid, Taken::GivenBack),
+            (section.acquired, section.tid, Turn::Acquired),
+            (section.released, section.tid, Turn::Released),
         ]
     };
     sections.into_iter().flat_map(both).collect()
@@ -197,7 +197,7 @@ pub(crate) fn releases(windows: &[&[Operation]], model: Model) -> BTreeSet<u64> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Known;
+    use crate::history::PartialValue;
 
     /// Writes: thread, from, to. Each takes 10 ns longer than the one before.
     fn operations(writes: &[(u32, u32, u32)]) -> Vec<Operation> {
@@ -206,9 +206,9 @@ mod tests {
             actor: u64::from(*tid),
             at: Moment(10 * index as u64),
             core: 0,
-            old: Known::all(*old),
-            new: Known::all(*new),
-            inferred: Known::default(),
+            old: PartialValue::all(*old),
+            new: PartialValue::all(*new),
+            inferred: PartialValue::default(),
             failed: old == new,
             hands_over: false,
             ip: 0,
@@ -223,8 +223,8 @@ mod tests {
     #[test]
     fn a_mutex_with_a_mark_for_waiters_is_held_while_it_is_not_zero() {
         let writes = repeated(&[(1, 0, 1), (2, 1, 1), (2, 1, 2), (1, 2, 0), (2, 0, 2), (2, 2, 0)]);
-        assert_eq!(model(&[&writes]), Model::Exclusive(Meaning::NOT_ZERO));
-        let paired = exclusive(&writes, Meaning::NOT_ZERO);
+        assert_eq!(model(&[&writes]), Model::Exclusive(HeldWhen::NOT_ZERO));
+        let paired = exclusive(&writes, HeldWhen::NOT_ZERO);
         assert_eq!((paired.sections.len(), paired.broken, paired.overlapping), (16, 0, 0));
         let second = paired.sections[1];
         assert_eq!((second.tid, second.requested), (Tid(2), Some(Moment(10))));
@@ -239,7 +239,7 @@ mod tests {
             repeated(&[(1, 8, 9), (2, 9, 17), (1, 17, 16), (2, 16, 17), (3, 17, 17), (2, 17, 8)]);
         let Model::Exclusive(meaning) = model(&[&writes]) else { panic!("it is a lock") };
         assert_eq!(exclusive(&writes, meaning).sections.len(), 16);
-        assert_eq!(meaning.held(Known::all(0x100)), Some(false));
+        assert_eq!(meaning.held(PartialValue::all(0x100)), Some(false));
     }
 
     #[test]
@@ -247,8 +247,8 @@ mod tests {
         let writes =
             repeated(&[(1, 1, 0), (2, 0, u32::MAX), (1, u32::MAX, 1), (2, 1, 0), (2, 0, 1)]);
         let Model::Exclusive(meaning) = model(&[&writes]) else { panic!("it is a lock") };
-        assert_eq!(meaning.held(Known::all(1)), Some(false));
-        assert_eq!(meaning.held(Known::all(0)), Some(true));
+        assert_eq!(meaning.held(PartialValue::all(1)), Some(false));
+        assert_eq!(meaning.held(PartialValue::all(0)), Some(true));
     }
 
     #[test]
@@ -270,8 +270,8 @@ mod tests {
         let Model::Exclusive(meaning) = model(&[&writes]) else { panic!("it is a lock") };
         let paired = exclusive(&writes, meaning);
         assert_eq!((paired.sections.len(), paired.broken, paired.overlapping), (16, 0, 0));
-        assert_eq!(meaning.held(Known::all(8)), Some(true));
-        assert_eq!(meaning.held(Known::all(0x44)), Some(false));
+        assert_eq!(meaning.held(PartialValue::all(8)), Some(true));
+        assert_eq!(meaning.held(PartialValue::all(0x44)), Some(false));
     }
 
     #[test]
@@ -305,8 +305,8 @@ mod tests {
             (2, 2, 0),
         ]);
         writes.iter_mut().skip(3).step_by(7).for_each(|write| write.hands_over = true);
-        assert_eq!(model(&[&writes]), Model::Exclusive(Meaning::NOT_ZERO));
-        let paired = exclusive(&writes, Meaning::NOT_ZERO);
+        assert_eq!(model(&[&writes]), Model::Exclusive(HeldWhen::NOT_ZERO));
+        let paired = exclusive(&writes, HeldWhen::NOT_ZERO);
         assert_eq!((paired.sections.len(), paired.acquisitions, paired.broken), (16, 16, 0));
         let (first, third) = (paired.sections[0], paired.sections[2]);
         assert_eq!((first.acquired, first.released), (Moment(0), Moment(20)));
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn a_section_that_began_before_the_window_contradicts_nothing() {
         let writes = operations(&[(1, 1, 0), (1, 0, 1), (1, 1, 0)]);
-        let paired = exclusive(&writes, Meaning::NOT_ZERO);
+        let paired = exclusive(&writes, HeldWhen::NOT_ZERO);
         assert_eq!((paired.sections.len(), paired.broken, paired.acquisitions), (1, 0, 1));
         assert_eq!(paired.sections[0].released_before, Some(Moment(0)));
     }

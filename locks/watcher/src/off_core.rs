@@ -6,7 +6,7 @@ use crate::calls::{Calls, Reason, named};
 use crate::ids::{Moment, Pid, Tid};
 use crate::memory::Code;
 use crate::registers::Registers;
-use crate::window::{What, Window};
+use crate::window::{SwitchKind, Window};
 
 /// Why a thread was off its core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) fn off_core(window: &Window, calls: &mut Calls, code: &mut Code) -> V
         let (pid, tid, at) = (switch.pid, switch.tid, switch.at);
         let first = seen.insert(tid, ()).is_none();
         match &switch.what {
-            What::Out { preempted, call, registers, stack } => {
+            SwitchKind::Out { preempted, call, registers, stack } => {
                 let why = match (preempted, call, registers) {
                     (true, ..) => Why::Preempted,
                     (false, Some(call), Some(registers)) => {
@@ -59,7 +59,7 @@ pub(crate) fn off_core(window: &Window, calls: &mut Calls, code: &mut Code) -> V
                 let (to, came_back) = (window.end, false);
                 open.insert(tid, Off { pid, tid, from: at, to, came_back, why, registers, stack });
             }
-            What::In => match open.remove(&tid) {
+            SwitchKind::In => match open.remove(&tid) {
                 Some(off) => all.push(Off { to: at, came_back: true, ..off }),
                 None if first => all.push(Off {
                     pid,
@@ -73,7 +73,7 @@ pub(crate) fn off_core(window: &Window, calls: &mut Calls, code: &mut Code) -> V
                 }),
                 None => {}
             },
-            What::Exit => {
+            SwitchKind::Exit => {
                 open.remove(&tid);
             }
         }
@@ -91,18 +91,22 @@ mod tests {
     #[test]
     fn stretches_are_cut_at_the_window_and_have_their_reasons() {
         let switch = |tid, at, what| Switch { pid: Pid(1), tid: Tid(tid), at: Moment(at), what };
-        let out =
-            |preempted| What::Out { preempted, call: None, registers: None, stack: Vec::new() };
+        let out = |preempted| SwitchKind::Out {
+            preempted,
+            call: None,
+            registers: None,
+            stack: Vec::new(),
+        };
         let window = Window {
             begin: Moment(100),
             end: Moment(200),
             switches: vec![
-                switch(1, 110, What::In),
+                switch(1, 110, SwitchKind::In),
                 switch(2, 120, out(true)),
-                switch(2, 130, What::In),
+                switch(2, 130, SwitchKind::In),
                 switch(2, 150, out(false)),
                 switch(3, 160, out(true)),
-                switch(3, 170, What::Exit),
+                switch(3, 170, SwitchKind::Exit),
             ],
             ..Window::default()
         };

@@ -8,12 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::{Known, Operation};
+use crate::history::{Operation, PartialValue};
 use crate::ids::{Moment, Tid};
 
 /// When a lock counts as held: `(value & mask == equals) == is`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Meaning {
+pub(crate) struct HeldWhen {
     mask: u32,
     equals: u32,
     is: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unit(pub(crate) u32);
 
-impl Meaning {
+impl HeldWhen {
     /// Held while the value is not 0.
     pub(crate) const NOT_ZERO: Self = Self { mask: u32::MAX, equals: 0, is: false };
 
@@ -46,7 +46,7 @@ impl Meaning {
     }
 
     /// Whether the lock is held at a value, as far as that is known.
-    pub(crate) fn held(self, known: Known) -> Option<bool> {
+    pub(crate) fn held(self, known: PartialValue) -> Option<bool> {
         let bits = self.mask & known.bits;
         let equal = if (known.value ^ self.equals) & bits != 0 {
             false
@@ -61,7 +61,7 @@ impl Meaning {
     }
 }
 
-/// A critical section.
+/// A critical section: from taking a lock to giving it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Section {
     pub(crate) tid: Tid,
@@ -78,7 +78,7 @@ pub(crate) struct Section {
     /// The thread's release before, if it was seen.
     pub(crate) released_before: Option<Moment>,
     /// What the thread found in the word when it took the lock.
-    pub(crate) found: Known,
+    pub(crate) found: PartialValue,
 }
 
 /// What writes come to, taken as those of a lock.
@@ -109,7 +109,7 @@ enum Step {
 /// A thread, as the writes go on.
 #[derive(Debug, Default)]
 struct Thread {
-    holds_since: Option<(Moment, u32, Known)>,
+    holds_since: Option<(Moment, u32, PartialValue)>,
     requested: Option<Moment>,
     hits: u32,
     hits_before: u32,
@@ -120,7 +120,7 @@ struct Thread {
 }
 
 /// Pairs exclusive acquisitions and releases by a meaning of the word.
-pub(crate) fn exclusive(operations: &[Operation], meaning: Meaning) -> Paired {
+pub(crate) fn exclusive(operations: &[Operation], meaning: HeldWhen) -> Paired {
     pair(operations, |operation| match (meaning.held(operation.old), meaning.held(operation.new)) {
         (Some(false), Some(true)) => Step::Acquire,
         (Some(true), Some(false)) => Step::Release,
@@ -139,20 +139,20 @@ pub(crate) fn shared(operations: &[Operation], unit: Unit) -> Paired {
 }
 
 /// Pairs exclusive acquisitions of a lock that readers share, among whose writes they are.
-pub(crate) fn writers(operations: &[Operation], unit: Unit, meaning: Meaning) -> Paired {
+pub(crate) fn writers(operations: &[Operation], unit: Unit, meaning: HeldWhen) -> Paired {
     exclusive(&without_readers(operations, unit), meaning)
 }
 
 /// Leaves out sections of readers who announced themselves while a writer had the lock: they had
 /// still to wait. All count as acquisitions.
-pub(crate) fn without_writer(mut paired: Paired, meaning: Option<Meaning>) -> Paired {
+pub(crate) fn without_writer(mut paired: Paired, meaning: Option<HeldWhen>) -> Paired {
     let free = |section: &Section| meaning.is_none_or(|m| m.held(section.found) != Some(true));
     paired.sections.retain(free);
     paired
 }
 
 /// Leaves out sections of writers who announced themselves while readers had the lock.
-pub(crate) fn without_met_readers(mut paired: Paired, unit: Unit, meaning: Meaning) -> Paired {
+pub(crate) fn without_met_readers(mut paired: Paired, unit: Unit, meaning: HeldWhen) -> Paired {
     paired.sections.retain(|section| section.found.value & !meaning.mask < unit.0);
     paired
 }

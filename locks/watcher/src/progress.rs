@@ -97,9 +97,9 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::history::{Known, Operation};
+    use crate::history::{Operation, PartialValue};
     use crate::ids::{Moment, Tid};
-    use crate::pairing::{Meaning, exclusive};
+    use crate::pairing::{HeldWhen, exclusive};
     use crate::watched::{Absences, Away};
     use kilocore_figures::Nanoseconds;
 
@@ -113,15 +113,15 @@ mod tests {
                 actor: 1,
                 at: Moment(150_000 * write),
                 core: 0,
-                old: Known::all((write % 2) as u32),
-                new: Known::all(((write + 1) % 2) as u32),
-                inferred: Known::default(),
+                old: PartialValue::all((write % 2) as u32),
+                new: PartialValue::all(((write + 1) % 2) as u32),
+                inferred: PartialValue::default(),
                 failed: false,
                 hands_over: false,
                 ip: 0,
             })
             .collect();
-        let paired = exclusive(&operations, Meaning::NOT_ZERO);
+        let paired = exclusive(&operations, HeldWhen::NOT_ZERO);
         let asleep = Away { from: Moment(6_000_000), to: Moment(12_000_000), asleep: true };
         let cost = Nanoseconds((50e3 / COST_MORE) as u64);
         let mut watch = Watch {

@@ -56,7 +56,7 @@ pub(crate) struct Origin {
     pub(crate) tid: Tid,
     pub(crate) at: Moment,
     pub(crate) core: u32,
-    /// The event's.
+    /// The number of the event, by which the kernel names it.
     pub(crate) id: u64,
 }
 
@@ -69,10 +69,10 @@ pub(crate) enum RecordContent<'a> {
     Exit,
 }
 
-/// One record.
+/// A record of the kernel, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nobody keeps one, and most are of the large kind")]
-pub(crate) enum Taken<'a> {
+pub(crate) enum ParsedRecord<'a> {
     RecordContent(Origin, RecordContent<'a>),
     /// Records were lost before this.
     Lost,
@@ -81,7 +81,7 @@ pub(crate) enum Taken<'a> {
 }
 
 /// Takes a record apart. One that is too short is nothing of interest.
-pub(crate) fn take(record: Record<'_>) -> Taken<'_> {
+pub(crate) fn take(record: Record<'_>) -> ParsedRecord<'_> {
     let told = match record.kind {
         PERF_RECORD_SAMPLE => sample(record),
         PERF_RECORD_SWITCH | PERF_RECORD_SWITCH_CPU_WIDE => {
@@ -93,10 +93,12 @@ pub(crate) fn take(record: Record<'_>) -> Taken<'_> {
             })
         }
         PERF_RECORD_EXIT => trailer(record).map(|origin| (origin, RecordContent::Exit)),
-        PERF_RECORD_LOST | PERF_RECORD_LOST_SAMPLES | PERF_RECORD_THROTTLE => return Taken::Lost,
+        PERF_RECORD_LOST | PERF_RECORD_LOST_SAMPLES | PERF_RECORD_THROTTLE => {
+            return ParsedRecord::Lost;
+        }
         _ => None,
     };
-    told.map_or(Taken::Other, |(origin, told)| Taken::RecordContent(origin, told))
+    told.map_or(ParsedRecord::Other, |(origin, told)| ParsedRecord::RecordContent(origin, told))
 }
 
 fn sample(record: Record<'_>) -> Option<(Origin, RecordContent<'_>)> {
@@ -194,7 +196,7 @@ mod tests {
         let parts =
             [words(&[9, 0x40]), thread, words(&[77, 3, 2]), words(&values), words(&[16, 1, 2, 8])];
         let bytes = record(PERF_RECORD_SAMPLE, 1, &parts.each_ref().map(Vec::as_slice));
-        let Taken::RecordContent(origin, told) = take(only(&bytes)) else {
+        let ParsedRecord::RecordContent(origin, told) = take(only(&bytes)) else {
             panic!("it is a sample")
         };
         let expected = Origin { pid: Pid(5), tid: Tid(6), at: Moment(77), core: 3, id: 9 };
@@ -218,7 +220,7 @@ mod tests {
         ] {
             let bytes = record(PERF_RECORD_SWITCH_CPU_WIDE, flags, &[&[0; 8], &trailer]);
             let origin = Origin { pid: Pid(5), tid: Tid(7), at: Moment(88), core: 1, id: 4 };
-            assert_eq!(take(only(&bytes)), Taken::RecordContent(origin, told));
+            assert_eq!(take(only(&bytes)), ParsedRecord::RecordContent(origin, told));
         }
     }
 
@@ -249,7 +251,7 @@ mod tests {
                     prop_assert!(8 * stack.len() + raw.len() <= body.len());
                 }
             }
-            if let Taken::RecordContent(_, RecordContent::Sample { stack, .. }) = take(only(&bytes)) {
+            if let ParsedRecord::RecordContent(_, RecordContent::Sample { stack, .. }) = take(only(&bytes)) {
                 prop_assert!(stack.len() <= body.len());
             }
         }

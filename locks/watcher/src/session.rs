@@ -69,7 +69,7 @@ struct Plan {
     holders: bool,
 }
 
-/// A session.
+/// The watching of one program, window by window.
 pub(crate) struct Session {
     pub(crate) source: Source,
     pub(crate) family: Family,

@@ -12,16 +12,16 @@ const MOST: usize = 4096;
 
 /// What is known of an address, or of a function.
 #[derive(Debug, Default)]
-struct Found {
+struct SpinSamples {
     samples: u64,
     threads: BTreeSet<Tid>,
 }
 
 /// The addresses at which threads were found.
 #[derive(Debug, Default)]
-pub(crate) struct Spun(BTreeMap<(Pid, u64), Found>);
+pub(crate) struct SpinAddresses(BTreeMap<(Pid, u64), SpinSamples>);
 
-impl Spun {
+impl SpinAddresses {
     /// Adds that a thread was found at an address.
     pub(crate) fn add(&mut self, pid: Pid, tid: Tid, address: u64) {
         if self.0.len() < MOST || self.0.contains_key(&(pid, address)) {
@@ -38,13 +38,13 @@ impl Spun {
             let frames = frames.unwrap_or_default();
             own(&frames).map_or_else(|| format!("code at {address:#x}"), title)
         };
-        let mut places: BTreeMap<(Pid, String), Found> = BTreeMap::new();
+        let mut places: BTreeMap<(Pid, String), SpinSamples> = BTreeMap::new();
         for ((pid, address), found) in self.0 {
             let place = places.entry((pid, name(pid, address))).or_default();
             place.samples += found.samples;
             place.threads.extend(found.threads);
         }
-        let told = |((pid, function), found): ((Pid, String), Found)| SpinPlace {
+        let told = |((pid, function), found): ((Pid, String), SpinSamples)| SpinPlace {
             process: pid.0,
             function,
             samples: found.samples,
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn addresses_without_names_stay_addresses() {
-        let mut spun = Spun::default();
+        let mut spun = SpinAddresses::default();
         for (tid, address) in [(1, 0x10), (2, 0x10), (1, 0x20), (1, 0x10)] {
             spun.add(Pid(7), Tid(tid), address);
         }

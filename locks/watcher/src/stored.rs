@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::{Known, Operation};
+use crate::history::{Operation, PartialValue};
 
 /// The fewest writes that tell what an instruction stores.
 const FEW: u32 = 8;
@@ -17,7 +17,7 @@ const MOST: f64 = 0.75;
 /// What instructions were seen to store, by the address after each.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stored {
-    seen: BTreeMap<u64, BTreeMap<Known, u32>>,
+    seen: BTreeMap<u64, BTreeMap<PartialValue, u32>>,
 }
 
 impl Stored {
@@ -37,8 +37,8 @@ impl Stored {
     }
 
     /// What nearly all writes of each instruction stored, where so many agree.
-    pub(crate) fn agreed(&self) -> BTreeMap<u64, Known> {
-        let most = |seen: &BTreeMap<Known, u32>| {
+    pub(crate) fn agreed(&self) -> BTreeMap<u64, PartialValue> {
+        let most = |seen: &BTreeMap<PartialValue, u32>| {
             let all: u32 = seen.values().sum();
             let (known, count) = seen.iter().max_by_key(|(_, count)| **count)?;
             let sure = all >= FEW && f64::from(*count) >= MOST * f64::from(all);
@@ -59,9 +59,9 @@ mod tests {
             actor: 1,
             at: Moment(0),
             core: 0,
-            old: Known::all(7),
-            new: Known::default(),
-            inferred: Known::all(stored),
+            old: PartialValue::all(7),
+            new: PartialValue::default(),
+            inferred: PartialValue::all(stored),
             failed: false,
             hands_over: false,
             ip,
@@ -74,7 +74,7 @@ mod tests {
         stored.learn(&[[operation(1, 0); 9].as_slice(), &[operation(1, 5)]].concat());
         // These may have been recorded out of order: they found a 7, too.
         stored.learn(&[operation(1, 7); 9]);
-        assert_eq!(stored.agreed(), [(1, Known::all(0))].into());
+        assert_eq!(stored.agreed(), [(1, PartialValue::all(0))].into());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use rand_core::Rng;
 
 use crate::allowance::{free_descriptors, locked_bytes};
 use crate::error::WatchError;
-use crate::events::{Kind, switches, ticks, ticks_and_switches_of_user_space};
+use crate::events::{EventKind, switches, ticks, ticks_and_switches_of_user_space};
 use crate::ids::{Pid, Tid};
 use crate::watchpoints::{self, MOST, Spot};
 
@@ -47,7 +47,7 @@ pub(crate) struct Threads {
     /// Whether only user space may be seen.
     user_space_only: bool,
     followed: BTreeMap<Tid, Followed>,
-    kinds: BTreeMap<u64, Kind>,
+    kinds: BTreeMap<u64, EventKind>,
     /// Threads that belong to somebody else.
     refused: BTreeSet<Tid>,
     /// Where system calls are entered, in this window.
@@ -109,7 +109,7 @@ impl Threads {
     }
 
     /// What the event of an id is.
-    pub(crate) fn kind(&self, id: u64) -> Option<Kind> {
+    pub(crate) fn kind(&self, id: u64) -> Option<EventKind> {
         self.kinds.get(&id).copied()
     }
 
@@ -195,7 +195,7 @@ impl Threads {
                     break;
                 };
                 event.write_to(followed.ring.event())?;
-                self.kinds.insert(event.id()?, Kind::Call);
+                self.kinds.insert(event.id()?, EventKind::Call);
                 self.entries.push(event);
             }
         }
@@ -230,9 +230,9 @@ impl Followed {
         Ok(Self { ring, with_stack: Some(with_stack), tick: Some(tick) })
     }
 
-    fn kinds(&self) -> impl Iterator<Item = (u64, Kind)> {
-        let first = if self.tick.is_some() { Kind::Switch } else { Kind::Tick };
-        let others = [(&self.with_stack, Kind::Switch), (&self.tick, Kind::Tick)];
+    fn kinds(&self) -> impl Iterator<Item = (u64, EventKind)> {
+        let first = if self.tick.is_some() { EventKind::Switch } else { EventKind::Tick };
+        let others = [(&self.with_stack, EventKind::Switch), (&self.tick, EventKind::Tick)];
         let others = others.into_iter().filter_map(|(event, kind)| Some((event.as_ref()?, kind)));
         [(self.ring.event(), first)]
             .into_iter()

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::word_names::Names;
 use kilocore_lock_profile::thread_account as time;
 use kilocore_lock_profile::thread_account::{
-    Account, Event, ThreadId, ThreadTimes, What, WordKind,
+    Account, Event, EventKind, ThreadId, ThreadTimes, WordKind,
 };
 use syscalls::Sysno;
 
@@ -19,20 +19,20 @@ use crate::document::Named;
 use crate::family::Family;
 use crate::ids::{Moment, Pid, Tid, Word};
 use crate::ledger::Ledger;
-use crate::model::{Model, Taken, taken_and_given_back};
+use crate::model::{Model, Turn, taken_and_given_back};
 use crate::off_core::{Off, Why};
 use crate::spins::Spin;
-use crate::spun::Spun;
+use crate::spun::SpinAddresses;
 use crate::wakers::{wakings, writers};
 use crate::watched::Watched;
-use crate::window::{What as Switched, Window};
+use crate::window::{SwitchKind, Window};
 
 /// So many events are kept; what comes after them is left out of the account.
 const MOST_EVENTS: usize = 2_000_000;
 
 /// A window, as far as the account needs it.
 #[derive(Debug)]
-struct Kept {
+struct KeptWindow {
     begin: Moment,
     end: Moment,
     events: Vec<Event>,
@@ -46,10 +46,10 @@ struct Kept {
 /// The windows so far.
 #[derive(Debug, Default)]
 pub(crate) struct Times {
-    windows: Vec<Kept>,
+    windows: Vec<KeptWindow>,
     events: usize,
     kernel_waits: KernelWaits,
-    spun: Spun,
+    spun: SpinAddresses,
 }
 
 impl Times {
@@ -70,36 +70,36 @@ impl Times {
             .filter(|stretch| stretch.from > window.begin || stretch.why != Why::Unknown)
             .map(|stretch| {
                 let why = why(stretch.why, window.traced);
-                event(stretch.from, stretch.tid, What::Out(why))
+                event(stretch.from, stretch.tid, EventKind::Out(why))
             })
             .collect();
-        let switched_in = |switch: &&crate::window::Switch| switch.what == Switched::In;
+        let switched_in = |switch: &&crate::window::Switch| switch.what == SwitchKind::In;
         let switches = window.switches.iter().filter(switched_in);
-        events.extend(switches.map(|switch| event(switch.at, switch.tid, What::In)));
+        events.extend(switches.map(|switch| event(switch.at, switch.tid, EventKind::In)));
         // Hits of watchpoints are time in the kernel that the program would not spend there.
         let ticks = window.ticks.iter().zip(spins).filter(|_| window.watched.is_empty());
         for (tick, spin) in ticks {
             let spins = spin.is_some_and(|spin| spin.waits);
-            events.push(event(tick.at, tick.tid, What::Tick { kernel: tick.kernel, spins }));
+            events.push(event(tick.at, tick.tid, EventKind::Tick { kernel: tick.kernel, spins }));
             if let Some(registers) = tick.registers.filter(|_| spins) {
                 self.spun.add(tick.pid, tick.tid, registers.ip());
             }
         }
         events.extend(window.wakings.iter().map(|waking| {
             let by = waking.by.map(|by| ThreadId(by.0));
-            event(waking.at, waking.tid, What::Waking { by })
+            event(waking.at, waking.tid, EventKind::Waking { by })
         }));
         for wait in &window.contentions {
-            events.push(event(wait.from, wait.tid, What::ContentionBegins));
+            events.push(event(wait.from, wait.tid, EventKind::ContentionBegins));
             if wait.to < window.end {
-                events.push(event(wait.to, wait.tid, What::ContentionEnds));
+                events.push(event(wait.to, wait.tid, EventKind::ContentionEnds));
             }
             self.kernel_waits.add(wait);
         }
         self.events += events.len();
         let quiet = quiet.to_vec();
         let (begin, end, traced) = (window.begin, window.end, window.traced);
-        self.windows.push(Kept { begin, end, events, quiet, timed, traced });
+        self.windows.push(KeptWindow { begin, end, events, quiet, timed, traced });
     }
 
     /// The account of all windows, of a program that may use so many cores. `words` says what each
@@ -178,8 +178,8 @@ fn holders(
             let events = taken_and_given_back(&watch.history.operations, model);
             let told = |(at, tid, taken)| {
                 let what = match taken {
-                    Taken::Taken => What::Acquired(of),
-                    Taken::GivenBack => What::Released(of),
+                    Turn::Acquired => EventKind::Acquired(of),
+                    Turn::Released => EventKind::Released(of),
                 };
                 event(at, tid, what)
             };
@@ -192,7 +192,7 @@ fn holders(
 /// The same with the lock's own word.
 fn of_lock(event: Event, aliases: &BTreeMap<Word, Word>) -> Event {
     match event.what {
-        What::Out(reason) => Event { what: What::Out(lock_of(reason, aliases)), ..event },
+        EventKind::Out(reason) => Event { what: EventKind::Out(lock_of(reason, aliases)), ..event },
         _ => event,
     }
 }
@@ -204,7 +204,7 @@ fn lock_of(reason: time::Reason, aliases: &BTreeMap<Word, Word>) -> time::Reason
     time::Reason::Futex(time::Word { address: of, ..word })
 }
 
-fn event(at: Moment, tid: Tid, what: What) -> Event {
+fn event(at: Moment, tid: Tid, what: EventKind) -> Event {
     Event { at: time::Nanoseconds(at.0), thread: ThreadId(tid.0), what }
 }
 

@@ -42,7 +42,7 @@ pub(crate) enum TraceEvent {
     Ends { lock: u64 },
 }
 
-/// The places.
+/// The places in the kernel that are traced, by the numbers of their events.
 #[derive(Debug, Clone)]
 pub(crate) struct Traces(Vec<(u64, Trace)>);
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use kilocore_lock_profile::thread_account::{
-    self as time, Event, Reason, ThreadId, What, WordKind,
+    self as time, Event, EventKind, Reason, ThreadId, WordKind,
 };
 
 use crate::document::Named;
@@ -65,7 +65,11 @@ pub(crate) fn wakings<'a>(
             let last = gives[..before].iter().rev().take_while(|(at, _)| at.0 >= from);
             let Some((at, by)) = last.clone().find(|(_, by)| *by != own) else { continue };
             let by = Some(ThreadId(by.0));
-            told.push(Event { at: time::Nanoseconds(at.0), thread, what: What::Waking { by } });
+            told.push(Event {
+                at: time::Nanoseconds(at.0),
+                thread,
+                what: EventKind::Waking { by },
+            });
         }
     }
     told.into_iter()
@@ -79,15 +83,15 @@ fn sleeps(events: &[Event]) -> BTreeMap<ThreadId, Vec<Sleep>> {
     let mut sleeps: BTreeMap<ThreadId, Vec<Sleep>> = BTreeMap::new();
     for event in sorted {
         let slept = match event.what {
-            What::Out(_) | What::In => open.remove(&event.thread),
+            EventKind::Out(_) | EventKind::In => open.remove(&event.thread),
             _ => continue,
         };
         match (event.what, slept) {
-            (What::In, Some((word, from))) => {
+            (EventKind::In, Some((word, from))) => {
                 let sleep = Sleep { word, from, to: event.at.0 };
                 sleeps.entry(event.thread).or_default().push(sleep);
             }
-            (What::Out(Reason::Futex(word)), _) => {
+            (EventKind::Out(Reason::Futex(word)), _) => {
                 let word = Word { pid: Pid(word.space), address: word.address };
                 open.insert(event.thread, (word, event.at.0));
             }
@@ -123,12 +127,12 @@ mod tests {
 
     const QUEUE: Word = Word { pid: Pid(7), address: 0x40 };
 
-    fn event(at: u64, thread: u32, what: What) -> Event {
+    fn event(at: u64, thread: u32, what: EventKind) -> Event {
         Event { at: time::Nanoseconds(at), thread: ThreadId(thread), what }
     }
 
-    fn waits() -> What {
-        What::Out(Reason::Futex(time::Word { space: 7, address: 0x40 }))
+    fn waits() -> EventKind {
+        EventKind::Out(Reason::Futex(time::Word { space: 7, address: 0x40 }))
     }
 
     #[test]
@@ -136,12 +140,12 @@ mod tests {
         let events = [
             event(10, 1, waits()),
             event(12, 2, waits()),
-            event(30, 1, What::In),
-            event(40, 2, What::In),
+            event(30, 1, EventKind::In),
+            event(40, 2, EventKind::In),
             event(60, 1, waits()),
-            event(70, 1, What::In),
+            event(70, 1, EventKind::In),
             event(80, 2, waits()),
-            event(85, 2, What::In),
+            event(85, 2, EventKind::In),
         ];
         // Thread 3 gives at 20. The first comes back at 32, and gives something itself at 38. Nobody
         // wrote between 60 and 70. At 82, the second itself wrote.
@@ -149,7 +153,7 @@ mod tests {
         let writes = writes.map(|(at, tid)| (Moment(at), Tid(tid))).to_vec();
         let writes = BTreeMap::from([(QUEUE, writes)]);
         let told: Vec<_> = wakings(&events, &writes).collect();
-        let by = |thread| What::Waking { by: Some(ThreadId(thread)) };
+        let by = |thread| EventKind::Waking { by: Some(ThreadId(thread)) };
         assert_eq!(told, [event(20, 1, by(3)), event(38, 2, by(1))]);
         let elsewhere = BTreeMap::from([(Word { address: 0x80, ..QUEUE }, Vec::new())]);
         assert_eq!(wakings(&events, &elsewhere).count(), 0);

@@ -22,11 +22,11 @@ use crate::source::Source;
 use crate::unnamed::hints;
 use crate::watchpoints::Refused;
 
-/// How to watch.
+/// How a program is watched.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
     /// Which processes belong to the program.
-    pub kin: ProcessScope,
+    pub scope: ProcessScope,
     /// Whether the program ran already.
     pub attached: bool,
     /// The library that records pthread locks meanwhile, if one does. In processes that have loaded
@@ -124,7 +124,7 @@ pub fn watch(
     wait: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Run, WatchError> {
     check(pid)?;
-    let mut session = Session::new(Family::of(pid, options.kin), options.seed)?;
+    let mut session = Session::new(Family::of(pid, options.scope), options.seed)?;
     // Whoever ran before may use other cores than this process may.
     let threads = session.family.threads.keys().map(|tid| tid.0).filter(|_| options.attached);
     let cores = match kilocore_process::cores_of(threads).len() {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::cost::HitCost;
-use crate::history::{History, Known, Operation};
+use crate::history::{History, Operation, PartialValue};
 use crate::ids::{Moment, Tid};
 use crate::model::{Model, model, releases};
 use crate::stored::Stored;
@@ -21,7 +21,7 @@ pub(crate) struct Away {
 /// Those of all threads in a window, in order.
 pub(crate) type Absences = BTreeMap<Tid, Vec<Away>>;
 
-/// One window.
+/// What one window showed of a watched word.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watch {
     pub(crate) begin: Moment,
@@ -78,7 +78,7 @@ pub(crate) struct Watched {
     pub(crate) writers: BTreeSet<Tid>,
     /// What the instructions that write to it store.
     stored: Stored,
-    agreed: BTreeMap<u64, Known>,
+    agreed: BTreeMap<u64, PartialValue>,
 }
 
 impl Default for Watched {

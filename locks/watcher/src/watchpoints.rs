@@ -29,7 +29,7 @@ const BYTES: u64 = 4;
 const BUFFERS: usize = 16 << 20;
 const BUFFER: usize = 1 << 18;
 
-/// What is watched.
+/// What a watchpoint is set on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Spot {
     /// Writes to these four bytes.

@@ -6,10 +6,10 @@ use kilocore_linux::perf_events::{Record, records};
 use syscalls::Sysno;
 
 use crate::contention::{Contention, Step, contentions};
-use crate::events::Kind;
+use crate::events::EventKind;
 use crate::ids::{Moment, Pid, Tid};
 use crate::registers::Registers;
-use crate::samples::{RecordContent, Taken, sampled_by, take, traced};
+use crate::samples::{ParsedRecord, RecordContent, sampled_by, take, traced};
 use crate::traces::{Trace, TraceEvent};
 use crate::watchpoints::Watchpoints;
 use kilocore_figures::Nanoseconds;
@@ -20,12 +20,12 @@ pub(crate) struct Switch {
     pub(crate) pid: Pid,
     pub(crate) tid: Tid,
     pub(crate) at: Moment,
-    pub(crate) what: What,
+    pub(crate) what: SwitchKind,
 }
 
-/// Which.
+/// Which way a thread switched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum SwitchKind {
     /// It got a core.
     In,
     /// It left its core, by another's will or its own. The call that it is in is known if somebody
@@ -117,17 +117,17 @@ const TO_LEAVE: Nanoseconds = Nanoseconds(100_000);
 
 impl Leaving {
     /// The record that it left.
-    fn out(self, at: Moment, preempted: bool) -> What {
+    fn out(self, at: Moment, preempted: bool) -> SwitchKind {
         let Self { entering, registers, stack } = self;
         match (entering, registers) {
-            (None, registers) => What::Out { preempted, call: None, registers, stack },
+            (None, registers) => SwitchKind::Out { preempted, call: None, registers, stack },
             (Some(entered), Some(registers)) if !preempted && at - entered <= TO_LEAVE => {
                 let (number, registers) = registers.entering();
                 let call = Sysno::new(number as usize);
                 let registers = call.map(|_| registers);
-                What::Out { preempted, call, registers, stack }
+                SwitchKind::Out { preempted, call, registers, stack }
             }
-            _ => What::Out { preempted, call: None, registers: None, stack: Vec::new() },
+            _ => SwitchKind::Out { preempted, call: None, registers: None, stack: Vec::new() },
         }
     }
 }
@@ -137,7 +137,7 @@ impl Window {
     /// the event of an id is.
     pub(crate) fn take_switches(
         &mut self,
-        kind: &dyn Fn(u64) -> Option<Kind>,
+        kind: &dyn Fn(u64) -> Option<EventKind>,
         bytes: &[u8],
         members: &BTreeSet<Pid>,
     ) {
@@ -145,18 +145,18 @@ impl Window {
         let mut leaving: BTreeMap<Tid, Leaving> = BTreeMap::new();
         let mut steps = Vec::new();
         for record in records(bytes).map_while(Result::ok) {
-            if let Some(Kind::Traced(trace)) = sampled_by(record).and_then(kind) {
+            if let Some(EventKind::Traced(trace)) = sampled_by(record).and_then(kind) {
                 self.all_traces += 1;
                 self.take_trace(trace, record, members, &mut steps);
                 continue;
             }
             let (origin, told) = match take(record) {
-                Taken::RecordContent(origin, told) => (origin, told),
-                Taken::Lost => {
+                ParsedRecord::RecordContent(origin, told) => (origin, told),
+                ParsedRecord::Lost => {
                     self.lost_switches = true;
                     continue;
                 }
-                Taken::Other => continue,
+                ParsedRecord::Other => continue,
             };
             self.all_switches += u64::from(matches!(told, RecordContent::Out { .. }));
             if !members.contains(&origin.pid) || !self.holds(origin.at) || origin.tid == ENDED {
@@ -167,22 +167,22 @@ impl Window {
             let what = match told {
                 RecordContent::Sample { kernel, registers, stack, .. } => {
                     let kind = kind(origin.id);
-                    if kind == Some(Kind::Tick) {
+                    if kind == Some(EventKind::Tick) {
                         let stack = stack.to_vec();
                         self.ticks.push(Tick { pid, tid, at, kernel, registers, stack });
                         // In the kernel, it may still be about to leave.
                         leaving.extend(before.filter(|_| kernel).map(|before| (tid, before)));
                     } else if let Some(kind) = kind {
-                        let entering = (kind == Kind::Call).then_some(at);
+                        let entering = (kind == EventKind::Call).then_some(at);
                         self.entries += u64::from(entering.is_some());
                         leaving.insert(tid, Leaving { entering, registers, stack: stack.to_vec() });
                     }
                     continue;
                 }
-                RecordContent::In => What::In,
-                RecordContent::Exit => What::Exit,
+                RecordContent::In => SwitchKind::In,
+                RecordContent::Exit => SwitchKind::Exit,
                 RecordContent::Out { preempted } => before.map_or(
-                    What::Out { preempted, call: None, registers: None, stack: Vec::new() },
+                    SwitchKind::Out { preempted, call: None, registers: None, stack: Vec::new() },
                     |before| before.out(at, preempted),
                 ),
             };
@@ -224,7 +224,7 @@ impl Window {
     pub(crate) fn take_hits(&mut self, watchpoints: &Watchpoints, bytes: &[u8]) {
         for record in records(bytes).map_while(Result::ok) {
             match take(record) {
-                Taken::RecordContent(
+                ParsedRecord::RecordContent(
                     origin,
                     RecordContent::Sample { registers: Some(registers), stack, .. },
                 ) => {
@@ -235,7 +235,7 @@ impl Window {
                         self.hits.push(Hit { word, pid, tid, at, core, registers, stack });
                     }
                 }
-                Taken::Lost => self.lost_hits = true,
+                ParsedRecord::Lost => self.lost_hits = true,
                 _ => {}
             }
         }
@@ -295,7 +295,7 @@ mod tests {
 
     fn taken(records: &[Vec<u8>]) -> Window {
         let places = places();
-        let kind = |id: u64| Some(Kind::Traced(*places.get(id.checked_sub(100)? as usize)?));
+        let kind = |id: u64| Some(EventKind::Traced(*places.get(id.checked_sub(100)? as usize)?));
         let mut window = Window { begin: Moment(0), end: Moment(100), ..Window::default() };
         window.take_switches(&kind, &records.concat(), &BTreeSet::from([Pid(OWN)]));
         window.sort();

@@ -78,7 +78,7 @@ fn told(program: &str, level: &str) {
     compiler.args([level, "-pthread", "-o"]).args([&built, &source]);
     assert!(compiler.status().expect("there is a compiler").success());
     let child = Command::new(&built).stdout(Stdio::piped()).spawn().expect("it was just built");
-    let options = Options { kin: ProcessScope::Alone, attached: true, library: None, seed: 1 };
+    let options = Options { scope: ProcessScope::Alone, attached: true, library: None, seed: 1 };
     let mut wait = |time| {
         std::thread::sleep(time);
         false

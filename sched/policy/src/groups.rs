@@ -10,9 +10,9 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use kilocore_platform::Nanos;
+use kilocore_platform::{LockLabel, Nanos};
 
-use crate::ids::{LockLabel, ProgramId, TaskId};
+use crate::ids::{ProgramId, TaskId};
 use crate::share::Share;
 use crate::window::TaskWindow;
 

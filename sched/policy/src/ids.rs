@@ -9,10 +9,6 @@ pub struct TaskId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProgramId(pub u32);
 
-/// A lock. A driver that cannot tell the locks of a program apart gives all of them one label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LockLabel(pub u64);
-
 /// A last-level cache, counted over the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CacheId(pub u32);

@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use kilocore_platform::{CpuId, Nanos};
+use kilocore_platform::{CpuId, LockLabel, Nanos};
 
 use crate::cpu_set::CpuSet;
-use crate::ids::{LockLabel, TaskId};
+use crate::ids::TaskId;
 use crate::machine::Machine;
 use crate::order::Order;
 use crate::score::Progress;

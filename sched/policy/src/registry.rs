@@ -13,6 +13,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -61,6 +62,11 @@ impl PolicyName {
         PolicyName::Complement,
         PolicyName::Companions,
     ];
+
+    /// Those of [`ALL`](Self::ALL) that can decide by what is seen of a program from outside.
+    pub fn steering() -> impl Iterator<Item = PolicyName> {
+        Self::ALL.into_iter().filter(|policy| !policy.needs_scheduler())
+    }
 
     /// A new policy of this name.
     #[must_use]
@@ -131,14 +137,30 @@ impl fmt::Display for PolicyName {
     }
 }
 
-/// A name that no policy has.
+/// A name that no policy has, and the policies to choose from instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownPolicy(String);
+pub struct UnknownPolicy {
+    name: String,
+    offered: Vec<PolicyName>,
+}
+
+impl UnknownPolicy {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_string(), offered: PolicyName::ALL.to_vec() }
+    }
+
+    /// The same error where only these policies may be chosen, and [`PolicyName::Confined`].
+    #[must_use]
+    pub fn offering(mut self, offered: impl Iterator<Item = PolicyName>) -> Self {
+        self.offered = offered.collect();
+        self
+    }
+}
 
 impl fmt::Display for UnknownPolicy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "there is no policy '{}'; choose", self.0)?;
-        for policy in PolicyName::ALL {
+        write!(formatter, "there is no policy '{}'; choose", self.name)?;
+        for policy in &self.offered {
             write!(formatter, " {policy},")?;
         }
         write!(formatter, " or confined=N with a number of cores from 1")
@@ -153,10 +175,10 @@ impl FromStr for PolicyName {
     fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
         if let Some(cores) = text.strip_prefix("confined=") {
             let cores = cores.parse().ok().filter(|&cores| cores > 0);
-            return cores.map(Self::Confined).ok_or_else(|| UnknownPolicy(text.to_string()));
+            return cores.map(Self::Confined).ok_or_else(|| UnknownPolicy::new(text));
         }
         let known = Self::ALL.into_iter().find(|policy| policy.to_string() == text);
-        known.ok_or_else(|| UnknownPolicy(text.to_string()))
+        known.ok_or_else(|| UnknownPolicy::new(text))
     }
 }
 
@@ -178,6 +200,9 @@ mod tests {
         for text in ["", "lock", "confined", "confined=0", "confined=x"] {
             let error = text.parse::<PolicyName>().unwrap_err().to_string();
             assert!(error.contains("lock-aware") && error.contains("confined=N"), "{error}");
+            assert!(error.contains("companions"), "{error}");
+            let steering = text.parse::<PolicyName>().unwrap_err().offering(PolicyName::steering());
+            assert!(!steering.to_string().contains("companions"), "{steering}");
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use kilocore_platform::{CpuId, Nanos};
+use kilocore_platform::{CpuId, LockLabel, Nanos};
 
 use crate::cpu_set::CpuSet;
-use crate::ids::{LockLabel, ProgramId, TaskId};
+use crate::ids::{ProgramId, TaskId};
 use crate::share::Share;
 
 /// What a task had to do with one lock in a window.

@@ -6,10 +6,10 @@
 //! preemption, and on waking if it is asleep. The new core pays a context switch, and wakes if it was
 //! idle. What the task has to fetch again follows from coherence.
 
-use kilocore_platform::{CpuId, Cycles};
+use kilocore_platform::{CpuId, Cycles, LockLabel};
 
 use crate::agenda::Event;
-use crate::counters::{LockLabel, MachineView, RunState, TaskView};
+use crate::counters::{MachineView, RunState, TaskView};
 use crate::engine::Engine;
 use crate::ids::{CoreId, Id, TaskId};
 use crate::outcome::{Activity, TaskTimes};

@@ -3,15 +3,11 @@
 //! All counts begin at the beginning of the simulation, so that what happened in a window is the
 //! difference of two views. Waits under way count up to the moment of the view.
 
-use kilocore_platform::{CpuId, Cycles};
+use kilocore_platform::{CpuId, Cycles, LockLabel};
 
 use crate::core_set::CoreSet;
 use crate::ids::TaskId;
 use crate::outcome::TaskTimes;
-
-/// A lock, as simulated code names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LockLabel(pub u32);
 
 /// What a task has had to do with one lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

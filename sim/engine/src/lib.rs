@@ -183,7 +183,7 @@ mod waiting;
 
 pub use blocks::Touch;
 pub use core_set::CoreSet;
-pub use counters::{CoRun, LockLabel, LockTimes, MachineView, RunState, TaskCounters, TaskView};
+pub use counters::{CoRun, LockTimes, MachineView, RunState, TaskCounters, TaskView};
 pub use found::Found;
 pub use heap::{SimHeap, displace_memory};
 pub use ids::{SimAddress, TaskId};

@@ -11,13 +11,12 @@ pub(crate) mod words;
 
 use crate::occupancy::{Executed, Phase};
 use kilocore_platform::{
-    Atomic, CpuId, Cycles, Nanos, NodeId, Parked, Platform, ReaderSlots, Wait, WaitArray,
+    Atomic, CpuId, Cycles, LockLabel, Nanos, NodeId, Parked, Platform, ReaderSlots, Wait, WaitArray,
 };
 
 pub use self::cell::SimCell;
 use self::watch::watch;
 pub use self::words::{SimPtr, SimU32, SimU64, SimUsize};
-use crate::counters::LockLabel;
 use crate::current::{suspend, with_engine};
 use crate::engine::Engine;
 use crate::ids::Id;

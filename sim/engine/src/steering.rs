@@ -3,10 +3,10 @@
 //! Most simulations have none of this. It is apart from tasks and cores, so that those stay as small as
 //! they were.
 
-use kilocore_platform::Cycles;
+use kilocore_platform::{Cycles, LockLabel};
 
 use crate::core_set::CoreSet;
-use crate::counters::{LockLabel, LockTimes, TaskCounters};
+use crate::counters::{LockTimes, TaskCounters};
 use crate::execution::Execution;
 use crate::ids::TaskId;
 use crate::scheduler::Scheduler;

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use kilocore_machine::Description;
 use kilocore_platform::{
-    Atomic, AtomicInt, CpuId, Cycles, Ordering, Padded, Parked, Platform, Wait,
+    Atomic, AtomicInt, CpuId, Cycles, LockLabel, Ordering, Padded, Parked, Platform, Wait,
 };
 use kilocore_sim::{
-    Activity, CoreSet, LockLabel, MachineView, Move, Options, ReadyTask, RunState, Scheduler, Sim,
-    SimError, SimU32, SimU64, Simulation, TaskId, TaskView,
+    Activity, CoreSet, MachineView, Move, Options, ReadyTask, RunState, Scheduler, Sim, SimError,
+    SimU32, SimU64, Simulation, TaskId, TaskView,
 };
 
 fn opteron() -> Description {

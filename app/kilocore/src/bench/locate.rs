@@ -11,10 +11,9 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 
-use kilocore_command_line::{Failure, output};
+use kilocore_command_line::{Failure, output, say};
 use kilocore_kernel_bench::{Document, Plan};
-use kilocore_locate::{Comparison, Run, Work, compare};
-use kilocore_report::{LocateReport, terminal};
+use kilocore_locate::{Comparison, LocateReport, Run, Work, compare, locate_table};
 use kilocore_sampled_profile::SampledProfile;
 use kilocore_sampled_profile::sampler::{CallGraph, Hertz, KernelSamples, Options, Output, record};
 use tempfile::TempDir;
@@ -79,7 +78,7 @@ fn one_run(
         return Err(Failure::new(format!("--locate needs samples of the kernel: {why}")));
     }
     for warning in &recording.warnings {
-        eprintln!("kilocore: {warning}");
+        say(&warning.to_string());
     }
     let document = document(&printed, &said)?;
     let outcome = document.benchmarks.first();
@@ -159,8 +158,8 @@ fn show(
     arguments.reports.deliver(
         &files,
         &report,
-        kilocore_locate::Document::of(comparison),
-        || terminal::locate_table(comparison, ROWS, output::width()),
+        kilocore_locate::ComparisonDocument::of(comparison),
+        || locate_table(comparison, ROWS, output::width()),
     )?;
     Ok(ExitCode::SUCCESS)
 }

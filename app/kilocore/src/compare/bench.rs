@@ -43,7 +43,7 @@ pub(super) fn compare_files(
 /// The largest file that is read: many times what a long run of everything takes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// A saved run.
+/// Reads a saved run of the benchmarks.
 pub(crate) fn read(path: &Path) -> Result<Document, Failure> {
     let text = text(path)
         .map_err(|error| Failure::new(format!("{error}; name a saved run")).about(path))?;

@@ -41,7 +41,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// How to compare.
+/// The options of the comparison.
 pub(crate) fn options(reading: &Reading) -> Options {
     Options { run_noise: reading.run_noise.map(|percent| percent / 100.0) }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kilocore_locate::{Comparison, Document, Work, compare, folded};
-use kilocore_report::{LocateReport, terminal};
+use kilocore_locate::{
+    Comparison, ComparisonDocument, LocateReport, Work, compare, folded, locate_table,
+};
 use kilocore_show::Report;
 
 use super::inputs::{self, Reading};
@@ -13,7 +14,7 @@ use kilocore_command_line::output;
 
 /// What the profiles do not say.
 #[derive(Debug, Args)]
-pub(super) struct Facts {
+pub(super) struct RunFacts {
     /// How many cores the program had in the base run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) base_cores: Option<u32>,
@@ -48,7 +49,7 @@ const ROWS: usize = 12;
 
 /// How to show the result.
 #[derive(Debug, Args)]
-pub(crate) struct Shown {
+pub(crate) struct ResultOptions {
     /// Show so many rows of each table [default: 12]
     #[arg(long, value_name = "ROWS")]
     pub(super) top: Option<usize>,
@@ -65,9 +66,9 @@ pub(crate) struct Shown {
 pub(super) fn compare_files(
     base_path: &Path,
     scaled_path: &Path,
-    facts: &Facts,
+    facts: &RunFacts,
     reading: &Reading,
-    shown: &Shown,
+    shown: &ResultOptions,
 ) -> Result<(), Failure> {
     let files = files(shown)?;
     let base = inputs::GivenFacts {
@@ -93,22 +94,22 @@ pub(super) fn compare_files(
 
 /// What a file is to hold.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     Report(kilocore_show::Format),
     Folded,
 }
 
 /// The files that are wanted. Refuses those that cannot be written before any work is done.
-pub(crate) fn files(shown: &Shown) -> Result<Vec<(PathBuf, Content)>, Failure> {
+pub(crate) fn files(shown: &ResultOptions) -> Result<Vec<(PathBuf, FileContent)>, Failure> {
     let of = |path: &PathBuf| {
         let is_folded =
             path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("folded"));
         if is_folded {
             output::check_folder(path)?;
-            return Ok((path.clone(), Content::Folded));
+            return Ok((path.clone(), FileContent::Folded));
         }
         let format = output::format_of(path)?;
-        Ok((path.clone(), Content::Report(format)))
+        Ok((path.clone(), FileContent::Report(format)))
     };
     shown.output.iter().map(of).collect()
 }
@@ -117,21 +118,21 @@ pub(crate) fn files(shown: &Shown) -> Result<Vec<(PathBuf, Content)>, Failure> {
 pub(crate) fn show(
     comparison: &Comparison,
     title: &str,
-    shown: &Shown,
-    files: &[(PathBuf, Content)],
+    shown: &ResultOptions,
+    files: &[(PathBuf, FileContent)],
 ) -> Result<(), Failure> {
     let report =
         LocateReport { generated: output::generated(), title: title.to_owned(), comparison };
     for (path, content) in files {
         let text = match content {
-            Content::Folded => folded(comparison),
-            Content::Report(format) => report.render(*format)?,
+            FileContent::Folded => folded(comparison),
+            FileContent::Report(format) => report.render(*format)?,
         };
         output::write(path, &text)?;
     }
     if shown.json {
-        return output::json(&Document::of(comparison));
+        return output::json(&ComparisonDocument::of(comparison));
     }
-    output::print(&terminal::locate_table(comparison, shown.top.unwrap_or(ROWS), output::width()));
+    output::print(&locate_table(comparison, shown.top.unwrap_or(ROWS), output::width()));
     Ok(())
 }

@@ -6,15 +6,13 @@ use indicatif::ProgressBar;
 use kilocore_forecast::fit::{Atlas, LeftOut, Measurements, Named, Outlook, ReadError};
 use kilocore_forecast::from_profile;
 use kilocore_lock_profile::Profile;
+use kilocore_lock_report::FitReport;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_report::FitReport;
 
 use super::profile::{Target, USUAL_MOST_CORES};
-use kilocore_command_line::CoreList;
-use kilocore_command_line::Failure;
-use kilocore_command_line::output;
 use kilocore_command_line::reports::Reports;
+use kilocore_command_line::{CoreList, Failure, output, say};
 
 /// What to forecast.
 #[derive(Debug)]
@@ -65,7 +63,7 @@ pub(super) fn forecast(
         machine: &machine,
     };
     reports.deliver(&files, &report, &outlook, || {
-        kilocore_report::terminal::fit_table(&report, output::width())
+        kilocore_lock_report::terminal::fit_table(&report, output::width())
     })
 }
 
@@ -127,11 +125,11 @@ const MOST_NAMED: usize = 12;
 /// Says on standard error what of a file is left out.
 fn tell(file: &Path, left_out: &[LeftOut]) {
     for left_out in left_out.iter().take(MOST_NAMED) {
-        eprintln!("kilocore: {}: left out: {left_out}", file.display());
+        say(&format!("{}: left out: {left_out}", file.display()));
     }
     if left_out.len() > MOST_NAMED {
         let more = left_out.len() - MOST_NAMED;
-        eprintln!("kilocore: {}: left out: {more} more; --json lists all", file.display());
+        say(&format!("{}: left out: {more} more; --json lists all", file.display()));
     }
 }
 

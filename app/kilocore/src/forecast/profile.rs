@@ -4,22 +4,19 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
-use kilocore_forecast::{Forecast, Question, RunSize, forecast, without_simulation};
+use kilocore_forecast::{Forecast, Question, RunSize, forecast};
 use kilocore_lock_profile::Profile;
+use kilocore_lock_report::ForecastReport;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
-use kilocore_report::ForecastReport;
 use kilocore_sim::Sim;
 
 use super::usual_machine;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::record::locks;
-use kilocore_command_line::CoreList;
-use kilocore_command_line::Failure;
-use kilocore_command_line::lock_named;
-use kilocore_command_line::output;
 use kilocore_command_line::reports::{self, ReportFile, Reports};
+use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 
 /// What to forecast.
 #[derive(Debug, Args)]
@@ -130,25 +127,20 @@ pub(crate) fn forecast_and_show(
     reports: &Reports,
     files: &[ReportFile<'_>],
 ) -> Result<(), Failure> {
-    let answer = match without_simulation(profile, machine, target.seed()) {
-        Some(answer) => {
-            files.iter().try_for_each(|(file, _)| write_without_curves(file, &answer, profile))?;
-            answer
-        }
-        None => {
-            let forecast = target.forecast(profile, machine)?;
-            let report = ForecastReport {
-                generated: output::generated(),
-                forecast: &forecast,
-                machine: Some(machine),
-                profile: Some(profile),
-            };
-            reports::write(files, &report)?;
-            forecast
-        }
-    };
+    let answer = target.forecast(profile, machine)?;
+    if answer.curves.is_empty() {
+        files.iter().try_for_each(|(file, _)| write_without_curves(file, &answer, profile))?;
+    } else {
+        let report = ForecastReport {
+            generated: output::generated(),
+            forecast: &answer,
+            machine: Some(machine),
+            profile: Some(profile),
+        };
+        reports::write(files, &report)?;
+    }
     reports.print(&answer, || {
-        kilocore_report::terminal::forecast_table(&answer, output::width(), target.all)
+        kilocore_lock_report::terminal::forecast_table(&answer, output::width(), target.all)
     })?;
     if !reports.json {
         locks::print_times(profile);
@@ -163,13 +155,13 @@ fn write_without_curves(
     forecast: &Forecast,
     profile: &Profile,
 ) -> Result<(), Failure> {
-    match kilocore_report::waits_page(profile, Some(&forecast.recommendation)) {
+    match kilocore_lock_report::waits_page(profile, Some(&forecast.recommendation)) {
         Ok(page) if output::is_page(file) => output::write(file, &page),
         _ => {
-            eprintln!(
-                "kilocore: no report is written to {}: too little was seen for a forecast",
+            say(&format!(
+                "no report is written to {}: too little was seen for a forecast",
                 file.display()
-            );
+            ));
             Ok(())
         }
     }

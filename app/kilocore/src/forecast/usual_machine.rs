@@ -1,5 +1,6 @@
 //! The machine that forecasts are for if none is named.
 
+use kilocore_command_line::say;
 use kilocore_machine::{Description, MachineError};
 
 /// The machine of this name, or else the largest known machine with processors by the maker of this
@@ -13,11 +14,11 @@ pub(super) fn or_usual(name: Option<&str>) -> Result<Description, MachineError> 
     }
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let machine = kilocore_machine::find(larger_relative(&text))?;
-    eprintln!(
-        "kilocore: forecasting for {}, the largest known machine with this host's kind of \
+    say(&format!(
+        "forecasting for {}, the largest known machine with this host's kind of \
          processor; --machine names another (kilocore list machines)",
         machine.name
-    );
+    ));
     Ok(machine)
 }
 

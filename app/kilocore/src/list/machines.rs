@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use kilocore_command_line::Failure;
 use kilocore_command_line::output;
+use kilocore_show::terminal::NARROWEST;
+use kilocore_show::terminal::columns::{Align, Column, table_of};
+use kilocore_show::text::printable;
 
 /// Lists the machines.
 #[derive(Debug, Args)]
@@ -58,9 +61,21 @@ pub(crate) fn machines(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let entries: Vec<MachineEntry> = machines.iter().map(MachineEntry::from).collect();
         output::json(&serde_json::json!({ "machines": entries }))?;
     } else {
-        output::print(&kilocore_report::terminal::machines_table(&machines, output::width()));
+        output::print(&machines_table(&machines));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Machines by name, with the number of their hardware threads.
+fn machines_table(machines: &[Description]) -> String {
+    let columns = [
+        Column::new("name", Align::Left, machines, |machine| printable(&machine.name)),
+        Column::new("threads", Align::Right, machines, |machine| {
+            machine.hardware_threads().to_string()
+        }),
+        Column::new("what it is", Align::Left, machines, |machine| printable(&machine.title)),
+    ];
+    table_of(&columns, output::width().max(NARROWEST))
 }
 
 /// Prints a machine in full.

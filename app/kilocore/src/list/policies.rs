@@ -50,8 +50,7 @@ fn name(policy: PolicyName) -> String {
 
 /// All policies that can steer a program.
 fn all() -> impl Iterator<Item = PolicyName> {
-    let confined = PolicyName::Confined(1);
-    PolicyName::ALL.into_iter().chain([confined]).filter(|policy| !policy.needs_scheduler())
+    PolicyName::steering().chain([PolicyName::Confined(1)])
 }
 
 pub(crate) fn policies(arguments: &Arguments) -> Result<ExitCode, Failure> {

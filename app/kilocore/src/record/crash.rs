@@ -1,5 +1,6 @@
 //! Saying that a program was killed: its profile then tells of a part of what it would have done.
 
+use kilocore_command_line::say;
 use std::os::unix::process::ExitStatusExt;
 
 use kilocore_lock_recorder::Measured;
@@ -7,13 +8,13 @@ use kilocore_lock_recorder::Measured;
 /// Tells on standard error if a signal ended the first run.
 pub(crate) fn tell(measured: &Measured) {
     if measured.time_was_up {
-        eprintln!("kilocore: the time was up, and the program was asked to end");
+        say("the time was up, and the program was asked to end");
     } else if let Some(signal) = measured.status.signal() {
         let core = if measured.status.core_dumped() { ", and left a core dump" } else { "" };
-        eprintln!(
-            "kilocore: the program was ended by {}{core}; what follows is about its run until then",
+        say(&format!(
+            "the program was ended by {}{core}; what follows is about its run until then",
             name(signal)
-        );
+        ));
     }
 }
 

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Failure, say};
 use kilocore_lock_profile::Trace;
 use kilocore_lock_recorder::{Measured, can_trace, trace};
 
@@ -45,10 +45,6 @@ impl<'a> LineCounter<'a> {
             Err(error) => say(&error.to_string()),
         }
     }
-}
-
-fn say(message: &str) {
-    eprintln!("kilocore: {}", kilocore_show::printable_document(message));
 }
 
 /// What a trace leaves out.

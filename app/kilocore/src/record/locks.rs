@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_command_line::{Failure, output};
+use kilocore_command_line::{Failure, output, say};
 use kilocore_lock_profile::{Profile, Run};
 use kilocore_lock_recorder::{Conduct, Measured, Options};
 use kilocore_process::Held;
@@ -25,8 +25,7 @@ const USUAL_NAME: &str = "kilocore.locks.json";
 #[derive(Debug, Args)]
 #[command(after_help = examples::RECORD_LOCKS)]
 pub(crate) struct Arguments {
-    /// Write the recording here [default: kilocore.locks.json]. Of a program that is watched, a page of
-    /// where its threads' time went and who waited for whom, if this ends in .html
+    /// Write the recording here [default: kilocore.locks.json]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print one JSON document and nothing else on standard output. It is the recording, which is only
@@ -53,14 +52,7 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => (!arguments.json).then_some(Path::new(USUAL_NAME)),
     };
     if let Some(file) = file {
-        output::check_folder(file)?;
-        if output::is_page(file) && !arguments.subject.is_watched()? {
-            return Err(Failure::new(
-                "a page says where the threads' time went, which is seen of programs that are \
-                 watched: add --recorder watch or --recorder both, or let the recording's name end in \
-                 .json",
-            ));
-        }
+        check(file)?;
     }
     let wanted = RecordingOptions {
         confined_run: arguments.twice,
@@ -84,26 +76,33 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Prints what a profile says, in short.
 pub(crate) fn print(profile: &Profile) {
-    output::print(&kilocore_report::terminal::profile_table(profile, output::width()));
+    output::print(&kilocore_lock_report::terminal::profile_table(profile, output::width()));
     print_times(profile);
 }
 
-/// Writes the profile, or a page of where the threads' time went if the file is to be a page.
-pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
+/// Refuses a file that a recording cannot be written to.
+pub(crate) fn check(path: &Path) -> Result<(), Failure> {
     if output::is_page(path) {
-        let page = kilocore_report::waits_page(profile, None)?;
-        output::write(path, &page)?;
-    } else {
-        profile.write(path)?;
-        eprintln!("kilocore: recording written to {}", path.display());
+        return Err(Failure::new(format!(
+            "{page}: a recording is no page; let its name end in .json, and make the page of it with \
+             `kilocore show FILE --output {page}`",
+            page = path.display()
+        )));
     }
+    output::check_folder(path)
+}
+
+/// Writes the recording.
+pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
+    profile.write(path)?;
+    say(&format!("recording written to {}", path.display()));
     Ok(())
 }
 
 /// Prints where the threads' time went, if that was seen.
 pub(crate) fn print_times(profile: &Profile) {
     if let Some(times) = profile.runs.first().and_then(Run::checked_times) {
-        let table = kilocore_report::terminal::times_table(&times, output::width());
+        let table = kilocore_lock_report::terminal::times_table(&times, output::width());
         output::print(&format!("\n{table}"));
     }
     print_hints(profile);
@@ -119,7 +118,7 @@ fn print_hints(profile: &Profile) {
     }
 }
 
-/// RecordingOptions a program is to be measured.
+/// How a program is to be measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordingOptions<'a> {
     /// Whether it is run a second time, on one core.
@@ -155,12 +154,12 @@ pub(crate) fn run(
             &conduct(wanted),
         )
         .map_err(|error| launch::not_measured(command, error))?,
-        Choice::Attach(pid, kin) => {
+        Choice::Attach(pid, scope) => {
             let over = || held.came();
             let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
             let before = steered_by();
             let mut measured =
-                kilocore_lock_recorder::measure_running(pid, kin, &conduct(wanted), &over)?;
+                kilocore_lock_recorder::measure_running(pid, scope, &conduct(wanted), &over)?;
             if let Some(run) = measured.profile.runs.first_mut() {
                 run.steered_by = before.or_else(steered_by);
             }
@@ -170,7 +169,7 @@ pub(crate) fn run(
     choice.give_way();
     crash::tell(&measured);
     if let Some(error) = &measured.not_watched {
-        eprintln!("kilocore: it was recorded, but not watched from outside: {error}");
+        say(&format!("it was recorded, but not watched from outside: {error}"));
     }
     if let Some(line_counter) = line_counter {
         line_counter.count(&mut measured);
@@ -204,15 +203,13 @@ fn conduct(wanted: &RecordingOptions<'_>) -> Conduct<'static> {
         by_signals: true,
         adopt_orphans: true,
         before_confined_run: Some(Box::new(|| {
-            eprintln!(
-                "kilocore: running the program again on one core, without input or output, to see \
-                 how much of its data moves with each lock"
-            );
+            say("running the program again on one core, without input or output, to see \
+                 how much of its data moves with each lock");
         })),
     }
 }
 
-/// RecordingOptions the program ended, for our own end; or that nothing could be recorded of it.
+/// The exit status for this program: that of the measured program, or 2 if nothing could be recorded of it.
 pub(crate) fn exit_code(measured: &Measured) -> ExitCode {
     if Lost::of(measured).all {
         return ExitCode::from(2);

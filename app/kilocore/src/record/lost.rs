@@ -1,5 +1,6 @@
 //! Saying which processes were not recorded, and how to mend that.
 
+use kilocore_command_line::say;
 use std::fmt::Write;
 
 use kilocore_lock_profile::{Unrecorded, WhyUnrecorded};
@@ -56,10 +57,6 @@ impl Lost {
             say("nothing was recorded, so nothing can be said about the program's locks");
         }
     }
-}
-
-fn say(message: &str) {
-    eprintln!("kilocore: {}", kilocore_show::printable_document(message));
 }
 
 fn shortage(measured: &Measured, one: &Unrecorded) -> Option<Shortage> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use kilocore_command_line::{Failure, output};
+use kilocore_command_line::{Failure, output, say};
 use kilocore_page_trace::Ending;
 use kilocore_page_trace::recorder::{Options, RecordError, Recording};
 use kilocore_process::{Held, shell_status};
@@ -64,25 +64,25 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Says on standard error what was recorded, and first what was not.
 fn tell(recording: &Recording, arguments: &Arguments) {
     for warning in &recording.warnings {
-        eprintln!("kilocore: {warning}");
+        say(&warning.to_string());
     }
     match recording.header.about.ending {
         Ending::TimeWasUp => {
-            eprintln!("kilocore: the time was up, and the program was asked to end");
+            say("the time was up, and the program was asked to end");
         }
         Ending::EnoughEvents => {
-            eprintln!("kilocore: there were enough events, and the program was asked to end");
+            say("there were enough events, and the program was asked to end");
         }
         Ending::ProgramEnded | Ending::TooManyPages => {}
     }
     let (about, contents) = (&recording.header.about, &recording.header.contents);
-    eprintln!(
-        "kilocore: recording written to {}: {} events in {}, of {} processes with {} threads; \
+    say(&format!(
+        "recording written to {}: {} events in {}, of {} processes with {} threads; \
          `kilocore show` summarizes it",
         arguments.output.display(),
         number::count(contents.events),
         number::nanoseconds(about.duration.0 as f64),
         about.processes,
-        about.threads,
-    );
+        about.threads
+    ));
 }

@@ -13,8 +13,7 @@ use kilocore_references::Contents;
 use kilocore_show::number;
 
 use crate::{examples, launch};
-use kilocore_command_line::Failure;
-use kilocore_command_line::output;
+use kilocore_command_line::{Failure, output, say};
 
 /// Records what a program refers to in memory.
 #[derive(Debug, Args)]
@@ -55,13 +54,13 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
         other => other.into(),
     })?;
     let contents = recorded.made?;
-    eprintln!(
-        "kilocore: recording written to {}: {} references of {} threads; `kilocore show` summarizes it, \
+    say(&format!(
+        "recording written to {}: {} references of {} threads; `kilocore show` summarizes it, \
          and `kilocore forecast` says which memory should lie elsewhere",
         arguments.output.display(),
         number::count(contents.reads + contents.writes),
-        contents.threads,
-    );
+        contents.threads
+    ));
     Ok(ExitCode::from(u8::try_from(shell_status(recorded.status)).unwrap_or(u8::MAX)))
 }
 

@@ -11,9 +11,7 @@ use kilocore_show::number;
 
 use crate::sampling::{self, Sampling};
 use crate::{examples, launch};
-use kilocore_command_line::CoreList;
-use kilocore_command_line::Failure;
-use kilocore_command_line::output;
+use kilocore_command_line::{CoreList, Failure, output, say};
 
 /// Samples one run of a program.
 #[derive(Debug, Args)]
@@ -56,17 +54,17 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // A profile is of use without the work, too; who compares it can still say how much that was.
     let work = counter.finish(recording.status);
     if let Err(error) = &work {
-        eprintln!("kilocore: how much work was done is not known: {error}");
+        say(&format!("how much work was done is not known: {error}"));
     }
     let work = work.as_ref().ok();
     sampling::write_facts(&arguments.output, &recording, work, &arguments.command)?;
-    eprintln!(
-        "kilocore: recording written to {}: {} samples in {} on {}; `kilocore show` summarizes it, and \
+    say(&format!(
+        "recording written to {}: {} samples in {} on {}; `kilocore show` summarizes it, and \
          `kilocore compare` holds it against another",
         arguments.output.display(),
         number::count(recording.samples),
         number::nanoseconds(recording.elapsed.0 as f64),
-        sampling::in_words(recording.cores),
-    );
+        sampling::in_words(recording.cores)
+    ));
     Ok(ExitCode::from(u8::try_from(shell_status(recording.status)).unwrap_or(u8::MAX)))
 }

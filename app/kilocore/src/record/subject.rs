@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use kilocore_command_line::Failure;
-use kilocore_lock_recorder::{ProcessScope, Unseen, can_watch, unseen_by_preload};
+use kilocore_command_line::{Failure, say};
+use kilocore_lock_recorder::{ProcessScope, WhyUnseen, can_watch, unseen_by_preload};
 
 use crate::launch;
 
@@ -19,7 +19,7 @@ pub(crate) enum Recorder {
     Both,
 }
 
-/// The program.
+/// The program that is recorded: one to start, or one that runs.
 #[derive(Debug, Args)]
 pub(crate) struct Subject {
     /// What records the locks. Without this, watch where a library under the program would not see
@@ -63,11 +63,6 @@ pub(crate) enum Choice<'a> {
 }
 
 impl Subject {
-    /// Whether it is to be watched from outside.
-    pub(crate) fn is_watched(&self) -> Result<bool, Failure> {
-        Ok(!matches!(self.choice()?, Choice::Preload(_)))
-    }
-
     /// What the options say.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
         if let Some(pid) = self.pid {
@@ -102,7 +97,7 @@ impl Subject {
     }
 
     /// Why the program is watched from outside although nobody has asked for that.
-    fn instead(&self) -> Option<Unseen> {
+    fn instead(&self) -> Option<WhyUnseen> {
         let asked = self.recorder.is_some() || self.pid.is_some();
         let unseen = (!asked).then(|| unseen_by_preload(&self.command)).flatten()?;
         can_watch().then_some(unseen)
@@ -111,13 +106,12 @@ impl Subject {
     /// Says that the program is watched from outside because nothing can be put under it. Of
     /// languages with locks of their own nothing is said, as theirs are what is to be seen.
     pub(crate) fn tell_what_is_done_instead(&self) {
-        if let Some(Unseen::Obstacle(obstacle)) = self.instead() {
+        if let Some(WhyUnseen::Obstacle(obstacle)) = self.instead() {
             let program = self.command[0].display().to_string();
-            let text = format!(
+            say(&format!(
                 "'{program}' {}; it is watched from outside instead",
                 launch::obstacle(obstacle)
-            );
-            eprintln!("kilocore: {}", kilocore_show::printable_document(&text));
+            ));
         }
     }
 }

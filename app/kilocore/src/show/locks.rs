@@ -22,7 +22,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     }
     let profile = Profile::read(file)?;
     for (path, _) in files {
-        let page = kilocore_report::waits_page(&profile, None)?;
+        let page = kilocore_lock_report::waits_page(&profile, None)?;
         output::write(path, &page)?;
     }
     if reports.json {

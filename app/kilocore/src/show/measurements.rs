@@ -13,7 +13,7 @@ use kilocore_command_line::reports::Reports;
 
 /// The table as it is understood.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct MeasurementsDocument<'a> {
     schema: &'static str,
     provenance: &'static str,
     points: Vec<Point<'a>>,
@@ -37,7 +37,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
         cores: measured.cores,
         throughput: measured.throughput,
     });
-    let document = Document {
+    let document = MeasurementsDocument {
         schema: "kilocore-measurements-summary/1",
         provenance: "measured",
         points: points.collect(),

@@ -16,7 +16,7 @@ use kilocore_command_line::reports::{self, Reports};
 
 /// A trace in figures.
 #[derive(Serialize)]
-struct Document {
+struct PagesDocument {
     schema: &'static str,
     trace: Header,
     summary: Summary,
@@ -26,7 +26,7 @@ struct Document {
 pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     let (trace, summary) = summed_up(file)?;
     let tables = tables(&trace, &summary);
-    let document = Document { schema: "kilocore-pages-summary/1", trace, summary };
+    let document = PagesDocument { schema: "kilocore-pages-summary/1", trace, summary };
     reports.print(document, || reports::in_words(&tables))
 }
 

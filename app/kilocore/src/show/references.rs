@@ -11,7 +11,7 @@ use kilocore_command_line::reports::{self, Reports};
 
 /// A trace in figures.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct ReferencesDocument<'a> {
     provenance: Provenance,
     trace: &'a About,
     contents: &'a Contents,
@@ -25,7 +25,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     }
     let about = reader.about();
     let contents = reader.contents().copied().unwrap_or_default();
-    let document = Document { provenance: Provenance::Measured, trace: about, contents: &contents };
+    let document = ReferencesDocument { provenance: Provenance::Measured, trace: about, contents: &contents };
     reports.print(document, || reports::in_words(&[table(about, &contents)]))
 }
 

@@ -15,7 +15,7 @@ const ROWS: usize = 20;
 
 /// A sampled profile in figures.
 #[derive(Debug, Serialize)]
-struct Document {
+struct SamplesDocument {
     schema: &'static str,
     provenance: Provenance,
     format: String,
@@ -50,7 +50,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     reports.print(&document, || reports::in_words(&[source(file, &profile), functions(&profile)]))
 }
 
-fn document(profile: &SampledProfile) -> Document {
+fn document(profile: &SampledProfile) -> SamplesDocument {
     let (facts, total) = (&profile.facts, profile.total());
     let row = |tally: &FunctionTally| {
         let function = profile.functions.get(tally.function);
@@ -62,7 +62,7 @@ fn document(profile: &SampledProfile) -> Document {
             inclusive_weight: tally.inclusive.weight,
         }
     };
-    Document {
+    SamplesDocument {
         schema: "kilocore-samples-summary/1",
         provenance: Provenance::Measured,
         format: profile.format.to_string(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kilocore_command_line::{Failure, output};
+use kilocore_command_line::{Failure, output, say};
 use kilocore_sched_daemon::{CacheUse, Summary};
 use kilocore_sched_policy::{GroupState, GroupStatus, Progress};
 use serde_json::{Value, json};
@@ -24,59 +24,59 @@ pub(super) fn write(
 
 fn print(done: &Summary, dry_run: bool) {
     let given = if dry_run { "would have been given (dry run)" } else { "given" };
-    eprintln!(
-        "kilocore: steer: {} windows, at most {} threads; {} orders {given}, {} threads restored at \
+    say(&format!(
+        "steer: {} windows, at most {} threads; {} orders {given}, {} threads restored at \
          the end",
         done.windows, done.most_threads, done.orders, done.restored
-    );
+    ));
     for group in &done.groups {
         let found = group.found.map_or("not found yet".to_owned(), |windows| {
             format!("{}, found after {windows} windows", group.best)
         });
         let over = if group.state == GroupState::Free { " and free again since" } else { "" };
-        eprintln!(
-            "kilocore: steer: {} tasks confined to cores {} for {} windows{over}; best number of cores: \
+        say(&format!(
+            "steer: {} tasks confined to cores {} for {} windows{over}; best number of cores: \
              {found}{}; moved {} times",
             group.tasks.len(),
             group.cpus,
             group.windows,
             group.judged.map_or(String::new(), judged),
             group.changes
-        );
+        ));
     }
     if let Some(caches) = done.caches {
-        eprintln!("kilocore: steer: {}", words(caches));
+        say(&format!("steer: {}", words(caches)));
     }
     let cgroups = done.cgroups.as_deref().map(|cgroups| format!(" ({cgroups})"));
     let would = if dry_run { "would have been" } else { "were" };
-    eprintln!(
-        "kilocore: steer: orders {would} carried out by {}{}",
+    say(&format!(
+        "steer: orders {would} carried out by {}{}",
         done.control,
         cgroups.unwrap_or_default()
-    );
+    ));
     if done.refused > 0 {
-        eprintln!("kilocore: steer: {} threads left alone, as the system refused", done.refused);
+        say(&format!("steer: {} threads left alone, as the system refused", done.refused));
     }
     for what in &done.limits {
-        eprintln!("kilocore: steer: {what}");
+        say(&format!("steer: {what}"));
     }
     for what in &done.unknown {
-        eprintln!("kilocore: steer: not known: {what}");
+        say(&format!("steer: not known: {what}"));
     }
     for what in &done.left {
-        eprintln!(
-            "kilocore: steer: could not be put back: {what}; `kilocore steer --restore` tries again"
-        );
+        say(&format!(
+            "steer: could not be put back: {what}; `kilocore steer --restore` tries again"
+        ));
     }
     if done.stretched > 0 {
-        eprintln!(
-            "kilocore: steer: {} windows stretched, as listing the threads took longer than a tenth",
+        say(&format!(
+            "steer: {} windows stretched, as listing the threads took longer than a tenth",
             done.stretched
-        );
+        ));
     }
-    eprintln!("kilocore: steer: watched: {}", done.sources.join("; "));
+    say(&format!("steer: watched: {}", done.sources.join("; ")));
     if !done.unseen.is_empty() {
-        eprintln!("kilocore: steer: not seen: {}", done.unseen.join("; "));
+        say(&format!("steer: not seen: {}", done.unseen.join("; ")));
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Failure, say};
 use kilocore_sched_daemon::{Daemon, Snapshot};
 use kilocore_sched_policy::PolicyName;
 use page::Page;
@@ -41,7 +41,7 @@ pub(super) struct View {
 
 /// A view on the terminal. When this is dropped, the terminal is as before.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct OpenView {
     ends_steering: bool,
     ended: Arc<AtomicBool>,
     closed: Arc<AtomicBool>,
@@ -76,7 +76,7 @@ impl View {
     }
 
     /// Shows what this daemon does.
-    pub(super) fn show(self, daemon: &mut Daemon) -> Shown {
+    pub(super) fn show(self, daemon: &mut Daemon) -> OpenView {
         let (tell, told) = mpsc::sync_channel(WAITING);
         daemon.watch(move |snapshot| {
             let _ = tell.try_send(snapshot);
@@ -91,25 +91,25 @@ impl View {
                 let _ = draw(screen, self.page, self.shared, &told, &over, &quit);
             }
         });
-        Shown { ends_steering, ended, closed, thread: Some(thread) }
+        OpenView { ends_steering, ended, closed, thread: Some(thread) }
     }
 }
 
-impl Shown {
+impl OpenView {
     /// Whether somebody has closed it and steering is to end with it.
     pub(super) fn asks_to_end(&self) -> bool {
         self.ends_steering && self.closed.load(Ordering::SeqCst)
     }
 }
 
-impl Drop for Shown {
+impl Drop for OpenView {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
             // What the panic has said may be on the screen that is gone.
-            eprintln!("kilocore: the live view has failed, which is an error in kilocore");
+            say("the live view has failed, which is an error in kilocore");
         }
     }
 }

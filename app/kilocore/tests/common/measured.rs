@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Enough for anything here, on a machine that does much else.
-const LIMIT: Duration = Duration::from_secs(300);
+pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 /// A C program, compiled with these options.
 pub(crate) fn compiled(folder: &TempDir, name: &str, source: &str, options: &[&str]) -> PathBuf {

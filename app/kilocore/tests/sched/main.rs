@@ -249,6 +249,8 @@ fn policies_that_need_hardware_counters_are_refused_where_there_are_none() {
 
 #[test]
 fn a_policy_that_needs_a_driver_inside_the_scheduler_is_refused() {
+    let said = refused(&["--policy", "companion"]);
+    assert!(said.contains("complement") && !said.contains("companions"), "{said}");
     let said = refused(&["--policy", "companions"]);
     assert!(said.contains("driver inside the scheduler"), "{said}");
     assert!(said.contains("kilocore-lab sched --experiment cache"), "{said}");

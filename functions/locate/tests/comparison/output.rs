@@ -1,6 +1,6 @@
 //! What others read: folded stacks and the document.
 
-use kilocore_locate::{Document, Options, compare, folded};
+use kilocore_locate::{ComparisonDocument, Options, compare, folded};
 
 use crate::profiles::{profile, run};
 
@@ -17,7 +17,7 @@ fn the_document_says_enough_to_add_up_losses() {
     let base = run("base", profile(&[("main;hot", 700, 7000), ("main", 300, 3000)]), 3);
     let scaled = run("scaled", profile(&[("main;hot", 900, 9000), ("main", 100, 1000)]), 2);
     let comparison = compare(&[base], &[scaled], &Options::default()).unwrap();
-    let document = serde_json::to_value(Document::of(&comparison)).unwrap();
+    let document = serde_json::to_value(ComparisonDocument::of(&comparison)).unwrap();
     assert_eq!(document["schema"], "kilocore-locate-1");
     assert_eq!(document["base"]["work"], "3");
     let functions = document["functions"].as_array().unwrap();

@@ -90,7 +90,7 @@ fn listen(listener: &UnixListener, over: &AtomicBool, folder: &Path) {
 
 /// Gives a file to the process at the other end.
 fn answer(stream: &UnixStream, folder: &Path) -> io::Result<()> {
-    let pid = peer(stream)?;
+    let pid = crate::peer(stream)?;
     match make(folder, pid) {
         Ok((path, file)) => give(stream, file.as_raw_fd()).inspect_err(|_| {
             let _ = fs::remove_file(path);
@@ -117,23 +117,6 @@ fn monotonic_ns() -> u64 {
     // SAFETY: `time` is a local variable.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Returns the process at the other end. It is 0 if this process cannot see it.
-fn peer(stream: &UnixStream) -> io::Result<u32> {
-    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: both are local variables, and the length is that of the first.
-    let failed = unsafe {
-        libc::getsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut peer).cast(),
-            &raw mut length,
-        )
-    } != 0;
-    if failed { Err(io::Error::last_os_error()) } else { Ok(peer.pid.max(0) as u32) }
 }
 
 /// The part of a message that carries a descriptor. It is aligned as its header needs.

@@ -4,27 +4,26 @@
 //! run what they like, as they do where one of them missed a part of it. The answer is everything that
 //! `doctor` prints of it in words: the headline, what it says besides, and what the threads' times show.
 
-use kilocore_figures::Judged;
 use kilocore_lock_profile::thread_account::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+    Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
 use kilocore_lock_profile::{
     Condition, CpuLimit, Finding, Outside, Profile, Run, ThreadTimes, Watching,
 };
 use proptest::prelude::*;
 
-use super::{advise, advise_without_forecast};
+use super::tests::{advise, without_forecast};
 use crate::from_profile::synthetic::{durations, mutex, profile_of, run};
-use crate::{Curve, ForecastPoint, Point, Recommendation, Verdict, from_profile};
+use crate::{Curve, Recommendation, Verdict, from_profile};
 
 const MS: u64 = 1_000_000;
 const WALL_NS: f64 = 2e9;
 
 /// What a thread does in a window, in per cents of it: it computes first, then waits for a lock, then
 /// for work, sleeps, waits for the end of another, for the kernel, and has no core in the end.
-type Doing = [u64; 6];
+type ActivityShares = [u64; 6];
 
-fn account(threads: &[Doing], cores: u32, kernel_seen: bool) -> ThreadTimes {
+fn account(threads: &[ActivityShares], cores: u32, kernel_seen: bool) -> ThreadTimes {
     let word = |address| Word { space: 42, address };
     let reasons = [
         Reason::Futex(word(0x10)),
@@ -41,17 +40,17 @@ fn account(threads: &[Doing], cores: u32, kernel_seen: bool) -> ThreadTimes {
     };
     for (thread, doing) in (42..).zip(threads) {
         let mut at = doing[0];
-        take(0, thread, What::Tick { kernel: false, spins: false });
+        take(0, thread, EventKind::Tick { kernel: false, spins: false });
         for (&share, reason) in doing[1..].iter().zip(reasons) {
             if share > 0 && at < 100 {
-                take(at, thread, What::Out(reason));
+                take(at, thread, EventKind::Out(reason));
                 at = (at + share).min(100);
-                take(at, thread, What::Waking { by: None });
-                take(at, thread, What::In);
+                take(at, thread, EventKind::Waking { by: None });
+                take(at, thread, EventKind::In);
             }
         }
         if at < 100 {
-            take(at, thread, What::Out(Reason::Preempted));
+            take(at, thread, EventKind::Out(Reason::Preempted));
         }
     }
     account.end_window(Nanoseconds(100 * MS));
@@ -78,7 +77,7 @@ fn share() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..0.1_f64, 0.0..=1.0_f64, Just(1.0)]
 }
 
-fn doing() -> impl Strategy<Value = Doing> {
+fn doing() -> impl Strategy<Value = ActivityShares> {
     let part = || prop_oneof![2 => Just(0_u64), 1 => 0..=100_u64];
     (prop_oneof![Just(0_u64), Just(100), 0..=100_u64], part(), part(), part(), part(), part())
         .prop_map(|(computes, a, b, c, d, e)| [computes, a, b, c, d, e])
@@ -142,20 +141,9 @@ prop_compose! {
         gain in prop_oneof![Just(1.0), 1.0..4.0_f64],
         waiting in share(),
     ) -> Vec<Curve> {
-        let curve = |lock: &'static str, gain: f64| {
-            let points = [1, 6, 48].into_iter().zip(today).map(|(cores, rate): (u32, f64)| {
-                let rate = if cores == 1 { rate } else { rate * gain };
-                let point = Point {
-                    cores,
-                    throughput_per_s: rate,
-                    wait_share: waiting,
-                    lock_share_by_lock: vec![waiting],
-                    joules_per_op: 1.0,
-                    ..Point::empty(lock)
-                };
-                ForecastPoint { point, low: rate, high: rate }
-            });
-            Curve::new(lock, points.collect(), Judged::BY_LAST_CORES)
+        let curve = |lock, gain: f64| {
+            let [alone, few, many] = today;
+            super::tests::curve(lock, &[(1, alone), (6, few * gain), (48, many * gain)], 0.0, waiting)
         };
         vec![curve("futex", 1.0), curve("mcs", gain)]
     }
@@ -300,7 +288,7 @@ proptest! {
         let profile = profile_of(vec![run]);
         let run = &profile.runs[0];
         let answers = [
-            advise_without_forecast(&profile),
+            without_forecast(&profile),
             from_profile(&profile).ok().map(|known| advise((&curves, &[]), &known, &profile, "m")),
         ];
         for answer in answers.into_iter().flatten() {

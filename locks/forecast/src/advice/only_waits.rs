@@ -10,7 +10,7 @@ use kilocore_lock_profile::{Finding, Lock, Process, Run};
 use super::remedy::remedy;
 use crate::uncounted::is_uncounted;
 use crate::words::percent;
-use crate::{Evidence, Recommendation, Verdict, place_of, taker_of};
+use crate::{Recommendation, Verdict, place_of, taker_of};
 
 /// The share of all waits for locks from which on waits that nobody can count forbid a forecast.
 const MOST_OF_THE_WAITS: f64 = 0.5;
@@ -19,14 +19,15 @@ const MATTER: f64 = 0.05;
 /// How much of a core may be missing until threads count as computing one at a time.
 const ONE_CORE: f64 = 1.25;
 
-/// The answer for a run whose threads wait mostly for such locks.
-pub(super) fn answer(run: &Run) -> Option<Recommendation> {
+/// The answer for a run whose threads wait mostly for such locks. `busy_cores` is how many cores it kept
+/// busy on average.
+pub(super) fn answer(run: &Run, busy_cores: f64) -> Option<Recommendation> {
     let locks = || run.processes.iter().flat_map(|process| &process.locks);
     let all: f64 = locks().map(Lock::waited_ns).sum();
     let dark: f64 = locks().filter(|lock| is_uncounted(lock)).map(Lock::waited_ns).sum();
     let counted: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
     // Of a process that was watched, less may be known than what its threads used.
-    let ran = counted.max(Evidence::of(run).busy_cores * run.wall_ns);
+    let ran = counted.max(busy_cores * run.wall_ns);
     // Sleep of other kinds is left out: a runtime has many threads that only wait for work.
     let share = dark / (dark + ran).max(1.0);
     if share < MATTER || dark <= MOST_OF_THE_WAITS * all || is_quiet(run) {
@@ -41,7 +42,7 @@ pub(super) fn answer(run: &Run) -> Option<Recommendation> {
         .iter()
         .filter_map(|process| Some((process, worst(process)?)))
         .max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    Some(about(&process.locks[index], process, run, share))
+    Some(about(&process.locks[index], process, run, busy_cores, share))
 }
 
 /// Whether threads hardly wait for locks, by the account of all their time.
@@ -60,7 +61,7 @@ pub(super) fn gap(run: &Run) -> Option<String> {
     })
 }
 
-fn about(lock: &Lock, process: &Process, run: &Run, share: f64) -> Recommendation {
+fn about(lock: &Lock, process: &Process, run: &Run, busy_cores: f64, share: f64) -> Recommendation {
     let what = lock.what.as_deref().unwrap_or("a lock of an unknown kind");
     let place =
         lock.callers.first().map_or_else(|| place_of(&lock.site), |caller| taker_of(&caller.site));
@@ -70,7 +71,7 @@ fn about(lock: &Lock, process: &Process, run: &Run, share: f64) -> Recommendatio
     let windows = run.times.as_ref().filter(|times| times.is_enough());
     let windows =
         windows.map_or(0.0, |times| times.total().computing_ns() as f64 / times.observed_ns as f64);
-    let all = Evidence::of(run).busy_cores.max(windows);
+    let all = busy_cores.max(windows);
     let busy = all - others.sum::<f64>() / run.wall_ns.max(1.0);
     if what.contains("global interpreter lock") && busy <= ONE_CORE {
         let why = format!(

@@ -2,12 +2,10 @@
 
 use kilocore_figures::Shape;
 
+use crate::Curve;
 use crate::words::{counted, percent};
-use crate::{Curve, ForecastLock};
 
-/// Waiting for locks does not matter below this share of the time.
-pub(super) const NO_MATTER: f64 = 0.01;
-/// If no lock helps, waiting does not matter below this share of the time either. Much of so little is
+/// If no lock helps, waiting for locks does not matter below this share of the time. Much of so little is
 /// the mere taking of free locks.
 pub(super) const LITTLE: f64 = 0.05;
 
@@ -34,13 +32,6 @@ pub(super) fn lost(today: &Curve) -> f64 {
     let (from, to) = (&first.point, &today.end().point);
     let each = |point: &crate::Point| point.throughput_per_s / f64::from(point.cores);
     (1.0 - each(to) / each(from).max(f64::MIN_POSITIVE)).max(0.0)
-}
-
-/// Whether the choice of a lock reaches any that matters.
-pub(super) fn reaches(today: &Curve, locks: &[ForecastLock]) -> bool {
-    let shares = &today.end().point.lock_share_by_lock;
-    let replaced = locks.iter().zip(shares).filter(|(lock, _)| lock.left_alone.is_none());
-    replaced.map(|(_, share)| share).sum::<f64>() >= NO_MATTER
 }
 
 pub(super) fn cores(curve: &Curve) -> u32 {

@@ -4,14 +4,15 @@ use kilocore_lock_profile::{
     WhyUnrecorded,
 };
 
-use super::{advise, advise_without_forecast};
+use super::View;
 use crate::AcquiredAt;
-use crate::from_profile::{Conduct, Profiled, synthetic};
+use crate::choice::Choice;
+use crate::from_profile::{Conduct, Profiled, from_profile, synthetic};
 use crate::{Curve, ForecastLock, ForecastPoint, GainError, Point, Recommendation, Verdict};
 
 /// A curve through rates, each in a band of so much to either side, its threads waiting for the
 /// share given at the end.
-fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting: f64) -> Curve {
+pub(super) fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting: f64) -> Curve {
     let point = |&(cores, rate): &(u32, f64)| ForecastPoint {
         point: Point {
             cores,
@@ -27,9 +28,29 @@ fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting: f64) -> C
     Curve::new(lock, rates.iter().map(point).collect(), Judged::BY_LAST_CORES)
 }
 
+/// The answer to a profile, the first of whose curves is of the program as it is. Curves of read-write locks
+/// are apart.
+pub(super) fn advise(
+    (curves, rw_curves): (&[Curve], &[Curve]),
+    profiled: &Profiled,
+    profile: &Profile,
+    machine: &str,
+) -> Recommendation {
+    let view = View::of(profile);
+    view.withheld().unwrap_or_else(|| {
+        super::advise(&view, profiled, &Choice::for_program(curves, profiled), rw_curves, machine)
+    })
+}
+
+/// The answer to a profile that is not simulated.
+pub(super) fn without_forecast(profile: &Profile) -> Option<Recommendation> {
+    let view = View::of(profile);
+    view.withheld().or_else(|| from_profile(profile).is_err().then(|| view.without_locks()))
+}
+
 /// A busy program with one lock.
 fn profiled() -> Profiled {
-    let mut profiled = crate::from_profile(&synthetic::profile()).unwrap();
+    let mut profiled = from_profile(&synthetic::profile()).unwrap();
     profiled.conduct = Conduct {
         acquisitions: 1_000_000,
         peak_threads: 3,
@@ -120,7 +141,7 @@ fn nothing_is_said_of_locks_where_a_control_group_held_the_program_up() {
             profile.runs[0].processes[0].threads.cpu_ns *= 0.25;
         }
         let said = advice_on(&curves, &profiled(), &profile);
-        (said, advise_without_forecast(&profile).map(|advice| advice.verdict))
+        (said, without_forecast(&profile).map(|advice| advice.verdict))
     };
     let limit = CpuLimit { cores: 0.5, periods: 89, throttled: 85 };
     let ((advice, text), without) = under(limit);
@@ -151,31 +172,31 @@ fn nothing_is_said_from_nothing() {
         assert!(advice.headline.contains(words), "{text}");
         assert!(!text.contains("forecast") && !text.contains("look elsewhere"), "{text}");
         assert_eq!((advice.lock, advice.command), (None, None));
-        assert_eq!(advise_without_forecast(&profile).map(|a| a.verdict), Some(advice.verdict));
+        assert_eq!(without_forecast(&profile).map(|a| a.verdict), Some(advice.verdict));
     }
-    assert_eq!(advise_without_forecast(&profile()), None);
+    assert_eq!(without_forecast(&profile()), None);
 }
 
 #[test]
 fn a_busy_program_whose_locks_cannot_be_seen_is_unknown() {
     let mut none = profile();
     none.runs[0].processes.clear();
-    let advice = advise_without_forecast(&none).unwrap();
+    let advice = without_forecast(&none).unwrap();
     assert_eq!(advice.verdict, Verdict::Unknown, "{advice:?}");
     assert!(advice.headline.contains("futexes"), "{advice:?}");
     none.runs[0].outside.as_mut().unwrap().asleep.clear();
-    let advice = advise_without_forecast(&none).unwrap();
+    let advice = without_forecast(&none).unwrap();
     assert!(advice.headline.contains("computing and spinning"), "{advice:?}");
     // One acquisition, as of a program that only starts.
     let mut once = profile();
     once.runs[0].processes[0].locks[0] = synthetic::mutex(1, "store", 1);
-    let advice = advise_without_forecast(&once).unwrap();
+    let advice = without_forecast(&once).unwrap();
     assert_eq!(advice.verdict, Verdict::Unknown, "{advice:?}");
     let outside = once.runs[0].outside.as_mut().unwrap();
     outside.running = 60;
     outside.asleep.insert("futex".into(), 101);
     once.runs[0].processes[0].threads.cpu_ns *= 0.3;
-    let advice = advise_without_forecast(&once).unwrap();
+    let advice = without_forecast(&once).unwrap();
     assert_eq!(advice.verdict, Verdict::TooLittleEvidence, "{advice:?}");
     assert!(advice.headline.contains("a lock once"), "{advice:?}");
 }
@@ -350,7 +371,7 @@ fn a_lock_that_nobody_could_count_limits_nothing_if_hardly_anybody_waits_for_it(
         lock.what = Some("Python's global interpreter lock".to_owned());
         lock.precision = Some(Precision::default());
         lock.wait.sum_ns = share * run.wall_ns;
-        advise_without_forecast(&profile).expect("nothing can be simulated")
+        without_forecast(&profile).expect("nothing can be simulated")
     };
     let much = waited(1.0);
     assert_eq!(much.verdict, Verdict::LimitedByLocks);
@@ -439,7 +460,7 @@ fn a_program_that_asked_for_writers_first_gets_the_fastest_lock() {
 #[test]
 fn both_kinds_of_lock_are_recommended_where_both_help() {
     let mut profiled = reading();
-    profiled.locks.push(crate::from_profile(&synthetic::profile()).unwrap().locks.remove(0));
+    profiled.locks.push(from_profile(&synthetic::profile()).unwrap().locks.remove(0));
     profiled.locks[1].left_alone = None;
     let of_both = |lock, rates: &[(u32, f64)]| {
         let mut curve = curve(lock, rates, 0.01, 0.9);

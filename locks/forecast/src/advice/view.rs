@@ -1,6 +1,6 @@
 //! What was seen of a profiled program, and what that keeps from being said of it.
 
-use kilocore_lock_profile::{Profile, Rights, Watching};
+use kilocore_lock_profile::{Profile, Rights, Run, Watching};
 
 use super::answer::{answer, not_seen, unknown};
 use crate::evidence::Lack;
@@ -10,7 +10,8 @@ use crate::{Coverage, Evidence, Recommendation, Verdict};
 
 /// How much is known of a program, whatever is forecast.
 #[derive(Debug, Clone)]
-pub(crate) struct View {
+pub(crate) struct View<'a> {
+    pub(crate) profile: &'a Profile,
     pub(crate) evidence: Option<Evidence>,
     pub(crate) coverage: Coverage,
     /// How it was watched, in a sentence, if it was.
@@ -21,11 +22,12 @@ pub(crate) struct View {
     in_kernel: Option<String>,
 }
 
-impl View {
+impl<'a> View<'a> {
     /// Of the first run of a profile.
-    pub(crate) fn of(profile: &Profile) -> Self {
+    pub(crate) fn of(profile: &'a Profile) -> Self {
         let Some(run) = profile.runs.first() else {
             return Self {
+                profile,
                 evidence: None,
                 coverage: Coverage::default(),
                 watched: None,
@@ -38,7 +40,12 @@ impl View {
         let watched = run.watching.as_ref().map(|watching| watched(watching, run.wall_ns));
         let in_kernel = super::watched::gap(run);
         let offline = profile.host.offline.clone();
-        Self { evidence: Some(evidence), coverage, watched, offline, in_kernel }
+        Self { profile, evidence: Some(evidence), coverage, watched, offline, in_kernel }
+    }
+
+    /// The run that was seen.
+    pub(super) fn run(&self) -> Option<&'a Run> {
+        self.profile.runs.first()
     }
 
     /// The share of the threads' time that they waited on conditions. Barriers are left out.
@@ -61,42 +68,49 @@ impl View {
     }
 
     /// What keeps it from any verdict on the locks that were seen.
-    pub(super) fn withheld(&self, profile: &Profile) -> Option<Recommendation> {
-        let Some(evidence) = &self.evidence else {
+    pub(crate) fn withheld(&self) -> Option<Recommendation> {
+        let Some((run, evidence)) = self.run().zip(self.evidence.as_ref()) else {
             return Some(answer(
                 Verdict::TooLittleEvidence,
                 "the profile holds no run",
                 Vec::new(),
             ));
         };
-        if let Some(short) = profile.runs.first().and_then(super::watched::too_short) {
-            let mut answer = unknown(vec![short]);
-            answer.confidence = self.seen();
-            return Some(answer);
-        }
-        if let Some(held_up) = evidence.held_up() {
-            let mut answer = unknown(vec![held_up]);
-            answer.confidence = self.seen();
-            return Some(answer);
-        }
-        if let Some(mut answer) = profile.runs.first().and_then(super::only_waits::answer) {
-            answer.confidence = self.seen();
-            return Some(answer);
-        }
-        let lack = evidence.lack()?;
-        let gaps = self.gaps();
-        let by_times = profile.runs.first().filter(|_| lack == Lack::Acquisitions);
-        let mut answer = if let Some(answer) = by_times.and_then(super::watched::answer_by_times) {
-            answer
-        } else if lack == Lack::Acquisitions && !gaps.is_empty() {
-            unknown(gaps)
-        } else {
-            let text = [lack.mend().to_owned()].into_iter();
-            let text = text.chain(gaps.into_iter().map(|gap| not_seen(&gap))).collect();
+        let shut_out = super::watched::too_short(run).or_else(|| evidence.held_up());
+        let answer = shut_out
+            .map(|reason| unknown(vec![reason]))
+            .or_else(|| super::only_waits::answer(run, evidence.busy_cores))
+            .or_else(|| Some(self.lacking(run, evidence, evidence.lack()?)))?;
+        Some(Recommendation { confidence: self.seen(), ..answer })
+    }
+
+    /// The answer for a run that showed too little of something.
+    fn lacking(&self, run: &Run, evidence: &Evidence, lack: Lack) -> Recommendation {
+        let by_times = (lack == Lack::Acquisitions).then(|| super::watched::answer_by_times(run));
+        by_times.flatten().unwrap_or_else(|| {
+            let gaps = self.gaps();
+            if lack == Lack::Acquisitions && !gaps.is_empty() {
+                return unknown(gaps);
+            }
+            let mend = [lack.mend().to_owned()].into_iter();
+            let text = mend.chain(gaps.iter().map(|gap| not_seen(gap))).collect();
             answer(Verdict::TooLittleEvidence, &lack.words(evidence), text)
-        };
-        answer.confidence = self.seen();
-        Some(answer)
+        })
+    }
+
+    /// The answer if no lock was seen that a forecast could be of.
+    pub(crate) fn without_locks(&self) -> Recommendation {
+        let by_times = self.run().and_then(super::watched::answer_by_times);
+        let answer = by_times.unwrap_or_else(|| {
+            let mut gaps = self.gaps();
+            if gaps.is_empty() {
+                let seen =
+                    |run| super::watched::contended(run).or_else(|| super::only_waits::gap(run));
+                gaps.extend(self.run().and_then(seen));
+            }
+            unknown(gaps)
+        });
+        Recommendation { confidence: self.seen(), ..answer }
     }
 
     /// What was seen, in two sentences or three.

@@ -8,18 +8,18 @@ use crate::fit::outlook_point::OutlookPoint;
 /// The lock to take at the largest number of cores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// Its own name.
+    /// The lock's own name.
     pub lock: &'static str,
     /// The name of its curve, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<&'static str>,
     /// That number of cores.
     pub cores: u32,
-    /// Forecast throughput there.
+    /// The throughput that is forecast there, in the unit of the measurements.
     pub throughput: f64,
     /// The lower end of its band.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the band of this throughput.
     pub high: f64,
     /// Against each lock that was measured, the largest gain first.
     pub gains: Vec<Gain>,

@@ -62,7 +62,7 @@ impl<'m> Atlas<'m> {
         Self { machine, seed, phases, points: Mutex::default(), backgrounds: Mutex::default() }
     }
 
-    /// The machine.
+    /// The machine on which the atlas was simulated.
     #[must_use]
     pub fn machine(&self) -> &'m Description {
         self.machine

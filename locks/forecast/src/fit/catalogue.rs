@@ -19,7 +19,7 @@ pub(crate) struct LockPhase {
     pub(crate) threads: Threads,
     /// How plausible the phase is before anything is measured, relative to the other phases.
     pub(crate) prior: f64,
-    /// What is simulated.
+    /// The workload that is simulated.
     pub(crate) workload: Workload,
 }
 

@@ -34,21 +34,21 @@ const OWN_FOR_WAITING: f64 = 1.5;
 
 /// A place on which errors depend: the lock, the cores and how much the lock matters there.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ErrorPoint {
     pub(crate) lock: LockId,
     pub(crate) log_cores: f64,
     /// The share of the threads' time in which they wait for locks.
     pub(crate) waiting: f64,
 }
 
-impl Place {
+impl ErrorPoint {
     fn own(&self) -> f64 {
         OWN_WITHOUT_WAITING + OWN_FOR_WAITING * self.waiting
     }
 }
 
 /// The covariance of the errors at `a` and `b`, for a level of the process.
-fn covariance(level: f64, a: &Place, b: &Place) -> f64 {
+fn covariance(level: f64, a: &ErrorPoint, b: &ErrorPoint) -> f64 {
     let apart = (a.log_cores - b.log_cores) / LENGTH;
     let alike = match () {
         () if a.lock == b.lock => 1.0,
@@ -63,14 +63,14 @@ fn covariance(level: f64, a: &Place, b: &Place) -> f64 {
 #[derive(Debug)]
 pub(crate) struct Process {
     level: f64,
-    places: Vec<Place>,
+    places: Vec<ErrorPoint>,
     factor: Cholesky<f64, Dyn>,
     log_determinant: f64,
 }
 
 impl Process {
     /// The process, ready to be told errors at `places`.
-    pub(crate) fn new(level: f64, places: Vec<Place>) -> Self {
+    pub(crate) fn new(level: f64, places: Vec<ErrorPoint>) -> Self {
         let n = places.len();
         let matrix = DMatrix::from_fn(n, n, |row, column| {
             let noise = if row == column { NOISE * NOISE } else { 0.0 };
@@ -91,9 +91,9 @@ impl Process {
 
     /// Returns what `errors` at the places say of the error at each of `others`: its mean and its
     /// variance, which includes that of a measurement.
-    pub(crate) fn expect(&self, errors: &DVector<f64>, others: &[Place]) -> Vec<(f64, f64)> {
+    pub(crate) fn expect(&self, errors: &DVector<f64>, others: &[ErrorPoint]) -> Vec<(f64, f64)> {
         let solved = self.factor.solve(errors);
-        let expect = |other: &Place| {
+        let expect = |other: &ErrorPoint| {
             let mut across = DVector::from_iterator(
                 self.places.len(),
                 self.places.iter().map(|place| covariance(self.level, place, other)),

@@ -47,7 +47,7 @@ use serde::Serialize;
 
 pub use error::ReadError;
 
-/// One measured throughput.
+/// The throughput that was measured under one lock on one number of cores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// The lock, as Kilocore knows it.
@@ -63,7 +63,7 @@ pub struct Measurement {
 /// The place in the input of something that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum InputPlace {
     /// A line of a file, from 1.
     Line(u64),
     /// A point of a JSON document, from 0.
@@ -79,14 +79,14 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Line(line) => write!(f, "line {line}"),
-            Place::Point(index) => write!(f, "point {index} (from 0)"),
-            Place::Columns(names) if names.len() == 1 => write!(f, "column {}", names[0]),
-            Place::Columns(names) => write!(f, "columns {}", names.join(", ")),
-            Place::Of { lock, cores } => write!(f, "{lock} on {cores} cores"),
+            InputPlace::Line(line) => write!(f, "line {line}"),
+            InputPlace::Point(index) => write!(f, "point {index} (from 0)"),
+            InputPlace::Columns(names) if names.len() == 1 => write!(f, "column {}", names[0]),
+            InputPlace::Columns(names) => write!(f, "columns {}", names.join(", ")),
+            InputPlace::Of { lock, cores } => write!(f, "{lock} on {cores} cores"),
         }
     }
 }
@@ -96,7 +96,7 @@ impl fmt::Display for Place {
 pub struct LeftOut {
     /// Its place in the input.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: InputPlace,
     /// Why, in a sentence without a full stop.
     pub why: String,
 }
@@ -174,7 +174,7 @@ impl Measurements {
             return Err(ReadError::beyond(machine, hardware_threads, &self.left_out));
         }
         self.left_out.extend(beyond.into_iter().map(|point: Measurement| LeftOut {
-            place: Place::Of { lock: point.name().to_owned(), cores: point.cores },
+            place: InputPlace::Of { lock: point.name().to_owned(), cores: point.cores },
             why: format!("{machine} has {hardware_threads} hardware threads"),
         }));
         Ok(())
@@ -198,7 +198,7 @@ struct Rows {
 
 impl Rows {
     /// Adds a row, or notes why it is left out.
-    fn take(&mut self, place: Place, row: Result<Measurement, String>) {
+    fn take(&mut self, place: InputPlace, row: Result<Measurement, String>) {
         match row {
             Ok(point) => self.points.push(point),
             Err(why) => self.left_out.push(LeftOut { place, why }),
@@ -209,14 +209,14 @@ impl Rows {
     fn ignore_columns(&mut self, names: Vec<String>) {
         if !names.is_empty() {
             let why = "not needed for a fit".to_owned();
-            self.left_out.push(LeftOut { place: Place::Columns(names), why });
+            self.left_out.push(LeftOut { place: InputPlace::Columns(names), why });
         }
     }
 
     /// Sorts the points and puts the median in the place of repeated measurements.
     fn finish(mut self) -> Result<Measurements, ReadError> {
         if self.points.is_empty() {
-            self.left_out.retain(|left_out| !matches!(left_out.place, Place::Columns(_)));
+            self.left_out.retain(|left_out| !matches!(left_out.place, InputPlace::Columns(_)));
             return Err(ReadError::nothing_usable(&self.left_out));
         }
         let key = |p: &Measurement| (p.lock, p.alias.clone(), p.cores);

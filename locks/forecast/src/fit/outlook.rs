@@ -15,9 +15,9 @@ use crate::fit::{
 /// A lock under one of its names: its own, or an alias from a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
-    /// The lock.
+    /// The lock itself, by whichever name it is meant.
     pub lock: LockId,
-    /// The name.
+    /// The name by which it is meant, which is that of its curve.
     pub name: &'static str,
 }
 
@@ -29,19 +29,19 @@ pub struct LockLaw {
     /// The name under which it was measured, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
-    /// The law.
+    /// The universal scalability law, fitted to the measurements of this lock alone.
     #[serde(flatten)]
     pub law: Law,
     /// The number of cores with the highest throughput; none if there is no end to the rise.
     pub peak_cores: Option<f64>,
-    /// What it says.
+    /// The throughput by this law at each number of cores that is forecast.
     pub points: Vec<LawPoint>,
 }
 
 /// A point of a law.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LawPoint {
-    /// Cores.
+    /// The number of cores.
     pub cores: u32,
     /// Throughput in the unit of the measurements.
     pub throughput: f64,
@@ -52,7 +52,7 @@ pub struct LawPoint {
 pub struct Outlook {
     /// Always `simulated`: where the forecasts come from.
     pub provenance: &'static str,
-    /// The machine.
+    /// The name of the machine.
     pub machine: String,
     /// Seed of the simulations.
     pub seed: u64,
@@ -66,7 +66,7 @@ pub struct Outlook {
     pub residual: f64,
     /// The universal scalability law of each lock that was measured on two core counts or more.
     pub usl: Vec<LockLaw>,
-    /// What to do.
+    /// Which lock to take, on how many cores.
     pub recommendation: Advice,
     /// What of the measurements was left out.
     pub left_out: Vec<LeftOut>,
@@ -208,7 +208,7 @@ impl Outlook {
         self.points.chunk_by(|a, b| a.name == b.name && a.lock == b.lock)
     }
 
-    /// The curves.
+    /// The forecast as curves, one for each lock.
     #[must_use]
     pub fn curves(&self) -> Vec<OutlookCurve> {
         let curve = |points: &[OutlookPoint]| {

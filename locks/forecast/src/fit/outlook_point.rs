@@ -3,7 +3,7 @@
 use kilocore_figures::{CurvePoint, LockCurve};
 use serde::Serialize;
 
-/// A forecast point.
+/// The forecast throughput under one lock on one number of cores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OutlookPoint {
     /// The lock's own name.
@@ -19,7 +19,7 @@ pub struct OutlookPoint {
     pub throughput: f64,
     /// The lower end of its band.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the band, in the unit of the measurements.
     pub high: f64,
     /// What was measured there, if anything was.
     pub given: Option<f64>,

@@ -10,7 +10,7 @@ use nalgebra::DVector;
 use crate::PointError;
 use crate::fit::atlas::{Atlas, PhaseIndex, Simulated};
 use crate::fit::background::Background;
-use crate::fit::discrepancy::{LEVELS, Place, Process};
+use crate::fit::discrepancy::{ErrorPoint, LEVELS, Process};
 use crate::fit::mixture::{self, Mixture};
 use kilocore_locks::LockId;
 
@@ -92,8 +92,8 @@ impl Basis {
         )
     }
 
-    fn places_of(&self, waiting: impl Iterator<Item = f64>) -> Vec<Place> {
-        let place = |(&(lock, cores), waiting)| Place {
+    fn places_of(&self, waiting: impl Iterator<Item = f64>) -> Vec<ErrorPoint> {
+        let place = |(&(lock, cores), waiting)| ErrorPoint {
             lock,
             log_cores: libm::log(f64::from(cores)),
             waiting,
@@ -107,14 +107,14 @@ impl Basis {
         &self,
         hypothesis: &Hypothesis,
         measured: &[f64],
-    ) -> (DVector<f64>, Vec<Place>) {
+    ) -> (DVector<f64>, Vec<ErrorPoint>) {
         let (logs, places) = self.forecast(hypothesis);
         let errors = measured.iter().zip(&logs).map(|(measured, log)| measured - log);
         (DVector::from_iterator(logs.len(), errors), places)
     }
 
     /// What a hypothesis says at each place, and the places.
-    pub(crate) fn forecast(&self, hypothesis: &Hypothesis) -> (Vec<f64>, Vec<Place>) {
+    pub(crate) fn forecast(&self, hypothesis: &Hypothesis) -> (Vec<f64>, Vec<ErrorPoint>) {
         let points: Vec<(f64, f64)> = self.mixture(hypothesis.phase, &hypothesis.mixture).collect();
         let places = self.places_of(points.iter().map(|&(_, waiting)| waiting));
         (points.into_iter().map(|(log, _)| log).collect(), places)

@@ -39,7 +39,7 @@ pub(super) struct Translation<'a> {
 }
 
 /// What is known of the groups' computing and of the data that moves with them.
-struct Known<'a> {
+struct GroupEstimates<'a> {
     busy: &'a Busy,
     migrations: &'a [Migration],
     asleep_ns: f64,
@@ -83,7 +83,7 @@ impl<'a> Translation<'a> {
         assumptions.extend(self.phases.as_ref().map(assumed::rounds));
         assumptions.extend(assumed::target_as_host(self.ghz));
         let asleep_ns = self.asleep_ns(&mut assumptions);
-        let known = Known { busy: &busy, migrations: &migrations, asleep_ns };
+        let known = GroupEstimates { busy: &busy, migrations: &migrations, asleep_ns };
         let build = |lines, serial_ns| self.build(&known, Variant { lines, serial_ns });
         let (think, outside_ns) = busy.parallel(serial);
         Profiled {
@@ -150,7 +150,7 @@ impl<'a> Translation<'a> {
         asleep_ns * (1.0 - busy)
     }
 
-    fn build(&self, known: &Known<'_>, variant: Variant) -> Workload {
+    fn build(&self, known: &GroupEstimates<'_>, variant: Variant) -> Workload {
         let all = self.sections_of_run();
         let mut workload = Workload {
             think: self.think(known.busy, variant.serial_ns),
@@ -202,7 +202,7 @@ impl<'a> Translation<'a> {
     }
 
     /// The sections that are inside no other, each with its share of all of them.
-    fn outermost_sections(&self, known: &Known<'_>, lines: usize) -> Vec<(f64, Section)> {
+    fn outermost_sections(&self, known: &GroupEstimates<'_>, lines: usize) -> Vec<(f64, Section)> {
         let mut sections = Vec::new();
         for (group, &outermost) in self.nesting.outermost.iter().enumerate() {
             if outermost > 0.0 {
@@ -217,7 +217,13 @@ impl<'a> Translation<'a> {
     }
 
     /// An acquisition of a group's lock, with the sections inside it.
-    fn section(&self, group: usize, mode: Mode, known: &Known<'_>, lines: usize) -> Section {
+    fn section(
+        &self,
+        group: usize,
+        mode: Mode,
+        known: &GroupEstimates<'_>,
+        lines: usize,
+    ) -> Section {
         let of = &self.nesting.groups[group];
         let inner = self.nesting.inside[group].iter().flat_map(|(&inside, &times)| {
             modes(&self.nesting.groups[inside]).map(move |(mode, of_group)| Inner {

@@ -9,11 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::{KernelLockWaits, SpinPlace, ThreadTimes};
 
-use crate::thread_account::book::{Book, Sums, Watched};
+use crate::thread_account::book::{AccountTotals, Sums, Watched};
 use crate::thread_account::document;
-use crate::thread_account::kept::{Begin, Doing, ThreadIndex, Turn, Wait, Window, WordIndex};
-use crate::thread_account::state::{Part, State, Stretch};
-use crate::thread_account::{Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind};
+use crate::thread_account::kept::{Activity, Begin, ThreadIndex, Turn, Wait, Window, WordIndex};
+use crate::thread_account::state::{State, Stretch, TimedStretch};
+use crate::thread_account::{
+    Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
+};
 
 /// The waits at a word so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,7 +45,7 @@ struct Open {
 /// event or a `quiet` in each window. A thread that has neither counts as absent in that window.
 #[derive(Debug, Default)]
 pub struct Account {
-    book: Book,
+    book: AccountTotals,
     thread_places: HashMap<ThreadId, ThreadIndex>,
     word_places: HashMap<Word, WordIndex>,
     open: Option<Open>,
@@ -189,7 +191,7 @@ impl Account {
     fn happen(&mut self, day: &mut Day, event: &Event) {
         let at = event.at.0.clamp(day.begin, day.end);
         let thread = self.thread(event.thread);
-        if let What::Waking { by } = event.what {
+        if let EventKind::Waking { by } = event.what {
             self.book.wakings += 1;
             let by = by.map(|by| self.thread(by));
             let state = self.touch(day, thread);
@@ -199,39 +201,40 @@ impl Account {
         }
         let state = self.touch(day, thread);
         let (state, part) = match event.what {
-            What::Out(reason) => {
+            EventKind::Out(reason) => {
                 let (state, part) = state.out(at, day.begin, reason);
                 (state, Some(part))
             }
-            What::In => {
+            EventKind::In => {
                 self.book.wakings_unseen += u64::from(matches!(state, State::Off { .. }));
                 let (state, part) = state.enter(at, day.begin);
                 (state, Some(part))
             }
-            What::ContentionBegins => state.spins(at, day.begin, true),
-            What::ContentionEnds => state.spins(at, day.begin, false),
-            What::Waking { .. } | What::Tick { .. } | What::Acquired(_) | What::Released(_) => {
-                state.ran(at, day.begin)
-            }
+            EventKind::ContentionBegins => state.spins(at, day.begin, true),
+            EventKind::ContentionEnds => state.spins(at, day.begin, false),
+            EventKind::Waking { .. }
+            | EventKind::Tick { .. }
+            | EventKind::Acquired(_)
+            | EventKind::Released(_) => state.ran(at, day.begin),
         };
         self.go_on(day, thread, state, part);
         let Watched { sums, state, .. } = &mut self.book.threads[thread.get()];
         match event.what {
             // Time that a thread spins for the kernel's locks is counted apart.
-            What::Tick { .. } if matches!(state, State::Running { spins: true, .. }) => {}
-            What::Tick { kernel: true, .. } => sums.kernel_ticks += 1,
-            What::Tick { spins: true, .. } => sums.spin_ticks += 1,
-            What::Tick { .. } => sums.user_ticks += 1,
-            What::Acquired(word) | What::Released(word) => {
+            EventKind::Tick { .. } if matches!(state, State::Running { spins: true, .. }) => {}
+            EventKind::Tick { kernel: true, .. } => sums.kernel_ticks += 1,
+            EventKind::Tick { spins: true, .. } => sums.spin_ticks += 1,
+            EventKind::Tick { .. } => sums.user_ticks += 1,
+            EventKind::Acquired(word) | EventKind::Released(word) => {
                 let word = self.word(word);
-                let acquired = matches!(event.what, What::Acquired(_));
+                let acquired = matches!(event.what, EventKind::Acquired(_));
                 day.window.turns.push(Turn { word, thread, at, acquired });
             }
-            What::Out(_)
-            | What::In
-            | What::Waking { .. }
-            | What::ContentionBegins
-            | What::ContentionEnds => {}
+            EventKind::Out(_)
+            | EventKind::In
+            | EventKind::Waking { .. }
+            | EventKind::ContentionBegins
+            | EventKind::ContentionEnds => {}
         }
     }
 
@@ -246,7 +249,13 @@ impl Account {
         watched.state
     }
 
-    fn go_on(&mut self, day: &mut Day, thread: ThreadIndex, state: State, part: Option<Part>) {
+    fn go_on(
+        &mut self,
+        day: &mut Day,
+        thread: ThreadIndex,
+        state: State,
+        part: Option<TimedStretch>,
+    ) {
         self.book.threads[thread.get()].state = state;
         if let Some(part) = part {
             self.charge(day, thread, part);
@@ -274,12 +283,12 @@ impl Account {
                 Reason::Preempted => Stretch::Ready,
                 reason => Stretch::Off { reason, waker, counted: false },
             };
-            self.charge(day, thread, Part { what, from: day.begin, until });
+            self.charge(day, thread, TimedStretch { what, from: day.begin, until });
         }
     }
 
     /// Adds a stretch to what its thread did.
-    fn charge(&mut self, day: &mut Day, thread: ThreadIndex, part: Part) {
+    fn charge(&mut self, day: &mut Day, thread: ThreadIndex, part: TimedStretch) {
         let ns = part.until.saturating_sub(part.from);
         if let Some(doing) = doing(part.what).filter(|_| ns > 0) {
             day.window.begins.push(Begin { at: part.from, thread, doing });
@@ -305,7 +314,7 @@ impl Account {
                     let waited = self.book.waited.entry((thread, word)).or_default();
                     waited.count += u64::from(!counted);
                     waited.ns = waited.ns.saturating_add(ns);
-                    let Part { from, until, .. } = part;
+                    let TimedStretch { from, until, .. } = part;
                     day.window.waits.push(Wait { thread, word, from, until, waker });
                     return;
                 }
@@ -336,7 +345,7 @@ impl Account {
             // Which part of the window it was is not known. The sums are right for any.
             let parts = [(Stretch::Running, begin, until), (Stretch::Ready, until, end)];
             for (what, from, until) in parts.into_iter().filter(|(_, from, until)| from < until) {
-                self.charge(day, thread, Part { what, from, until });
+                self.charge(day, thread, TimedStretch { what, from, until });
             }
         }
     }
@@ -368,13 +377,13 @@ impl Account {
 }
 
 /// What a thread does in a stretch, if that is not a wait at a word, and if it is settled already.
-fn doing(what: Stretch) -> Option<Doing> {
+fn doing(what: Stretch) -> Option<Activity> {
     match what {
-        Stretch::Running => Some(Doing::Computing),
-        Stretch::Ready | Stretch::Off { reason: Reason::Preempted, .. } => Some(Doing::Ready),
+        Stretch::Running => Some(Activity::Computing),
+        Stretch::Ready | Stretch::Off { reason: Reason::Preempted, .. } => Some(Activity::Ready),
         Stretch::Off { reason: Reason::Futex(_), .. } | Stretch::Before { .. } => None,
-        Stretch::Off { reason: Reason::Unknown, .. } | Stretch::Unknown => Some(Doing::Unknown),
-        Stretch::Off { .. } | Stretch::Spinning => Some(Doing::Asleep),
+        Stretch::Off { reason: Reason::Unknown, .. } | Stretch::Unknown => Some(Activity::Unknown),
+        Stretch::Off { .. } | Stretch::Spinning => Some(Activity::Asleep),
     }
 }
 

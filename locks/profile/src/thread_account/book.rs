@@ -64,7 +64,7 @@ pub(crate) struct Waited {
 
 /// Everything that the account knows when it is finished.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct AccountTotals {
     pub(crate) threads: Vec<Watched>,
     pub(crate) words: Vec<Word>,
     pub(crate) waited: HashMap<(ThreadIndex, WordIndex), Waited>,

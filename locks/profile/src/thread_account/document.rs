@@ -7,10 +7,10 @@ use crate::{
     TimesCoverage, WaitEdge, WaitedFor, WaitedWord, WordKind,
 };
 
-use crate::thread_account::book::{Book, Sums, Waited, part};
+use crate::thread_account::book::{AccountTotals, Sums, Waited, part};
 use crate::thread_account::findings::{self, OneThread};
 use crate::thread_account::graph::{Graph, Weight, graph};
-use crate::thread_account::kept::{Doing, WordIndex};
+use crate::thread_account::kept::{Activity, WordIndex};
 use crate::thread_account::roles::Roles;
 use crate::thread_account::{Thread, Word};
 
@@ -19,7 +19,7 @@ const MOST_WORDS: usize = 256;
 
 /// The document of all that was seen.
 pub(crate) fn of(
-    book: &Book,
+    book: &AccountTotals,
     threads: &[Thread],
     kind_of: &dyn Fn(Word) -> WordKind,
     name_of: &dyn Fn(Word) -> String,
@@ -52,7 +52,7 @@ pub(crate) fn of(
 }
 
 /// The kernel's locks, the one with the longest waits first.
-fn kernel_locks(book: &Book) -> Vec<KernelLockWaits> {
+fn kernel_locks(book: &AccountTotals) -> Vec<KernelLockWaits> {
     let mut waits = book.kernel_locks.clone().unwrap_or_default();
     waits.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.cmp(b)));
     waits.truncate(MOST_WORDS);
@@ -60,7 +60,7 @@ fn kernel_locks(book: &Book) -> Vec<KernelLockWaits> {
 }
 
 /// Where threads spun, the place with the most samples first.
-fn spins(book: &Book) -> Vec<SpinPlace> {
+fn spins(book: &AccountTotals) -> Vec<SpinPlace> {
     let mut places = book.spins.clone();
     places.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.function.cmp(&b.function)));
     places.truncate(MOST_WORDS);
@@ -69,7 +69,7 @@ fn spins(book: &Book) -> Vec<SpinPlace> {
 
 /// The words in the order of the document, and the place in it of each word of the book.
 fn words(
-    book: &Book,
+    book: &AccountTotals,
     kinds: &[WordKind],
     name_of: &dyn Fn(Word) -> String,
 ) -> (Vec<WaitedWord>, Vec<u32>) {
@@ -124,7 +124,12 @@ fn in_order(mut words: Vec<WaitedWord>, place_of: &mut [u32]) -> (Vec<WaitedWord
 }
 
 /// What each thread did, in the order of their numbers.
-fn each_thread(book: &Book, roles: &Roles, kinds: &[WordKind], place_of: &[u32]) -> Vec<OneThread> {
+fn each_thread(
+    book: &AccountTotals,
+    roles: &Roles,
+    kinds: &[WordKind],
+    place_of: &[u32],
+) -> Vec<OneThread> {
     let mut single: Vec<OneThread> =
         roles.threads().map(|(id, role)| OneThread { id, role, ..OneThread::default() }).collect();
     let place = |id| single.binary_search_by_key(&id, |thread: &OneThread| thread.id).ok();
@@ -181,7 +186,7 @@ fn of_kind(times: &mut Activities, kind: WordKind) -> &mut u64 {
     }
 }
 
-fn role_times(book: &Book, roles: &Roles, single: &[OneThread]) -> Vec<RoleTimes> {
+fn role_times(book: &AccountTotals, roles: &Roles, single: &[OneThread]) -> Vec<RoleTimes> {
     let of_key = |(id, key): (usize, &crate::thread_account::roles::Key)| RoleTimes {
         id: id as u32,
         process: key.process,
@@ -264,10 +269,10 @@ fn ranking(graph: &Graph) -> Vec<Bottleneck> {
         one.role = role;
         one.waited_for_ns = one.waited_for_ns.saturating_add(ns);
         match doing {
-            Doing::Computing => one.computing_ns = ns,
-            Doing::Ready => one.ready_ns = ns,
-            Doing::Asleep => one.asleep_ns = ns,
-            Doing::Unknown => {}
+            Activity::Computing => one.computing_ns = ns,
+            Activity::Ready => one.ready_ns = ns,
+            Activity::Asleep => one.asleep_ns = ns,
+            Activity::Unknown => {}
         }
     }
     let mut ranking: Vec<Bottleneck> = of_role.into_values().collect();
@@ -278,7 +283,7 @@ fn ranking(graph: &Graph) -> Vec<Bottleneck> {
     ranking
 }
 
-fn coverage(total: &Activities, graph: &Graph, book: &Book) -> TimesCoverage {
+fn coverage(total: &Activities, graph: &Graph, book: &AccountTotals) -> TimesCoverage {
     let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let present = total.present_ns();
     let to_unknown =

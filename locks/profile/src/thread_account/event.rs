@@ -6,7 +6,7 @@ use kilocore_figures::Nanoseconds;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ThreadId(pub u32);
 
-/// A futex word.
+/// A word of memory at which threads sleep in a futex call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Word {
     /// The address space, as the process id.
@@ -20,15 +20,15 @@ pub struct Word {
 pub struct Event {
     /// When. Any clock will do that all events share: only differences count.
     pub at: Nanoseconds,
-    /// To which thread.
+    /// The thread to which it happened.
     pub thread: ThreadId,
-    /// What.
-    pub what: What,
+    /// What happened.
+    pub what: EventKind,
 }
 
 /// What happened to a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum EventKind {
     /// It leaves its core.
     Out(Reason),
     /// It gets a core.

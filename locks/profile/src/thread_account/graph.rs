@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use crate::{WaitedFor, WordKind};
 
 use crate::thread_account::holders::{Hold, holds};
-use crate::thread_account::kept::{Doing, ThreadIndex, Turn, Wait, Window, WordIndex};
+use crate::thread_account::kept::{Activity, ThreadIndex, Turn, Wait, Window, WordIndex};
 use crate::thread_account::roles::RoleId;
 
 /// What an edge weighs, in nanoseconds.
@@ -32,7 +32,7 @@ pub(crate) struct Graph {
     pub(crate) edges: BTreeMap<(RoleId, WaitedFor, WordIndex), Weight>,
     /// How long threads waited, directly or through others, for each party that waited for nobody, by
     /// what that one did.
-    pub(crate) ends: BTreeMap<(WaitedFor, Doing), u64>,
+    pub(crate) ends: BTreeMap<(WaitedFor, Activity), u64>,
     /// The time of the windows in it.
     pub(crate) ns: u64,
 }
@@ -44,7 +44,7 @@ impl Graph {
         edge.in_all = edge.in_all.saturating_add(weight.in_all);
     }
 
-    fn end(&mut self, party: WaitedFor, doing: Doing, ns: u64) {
+    fn end(&mut self, party: WaitedFor, doing: Activity, ns: u64) {
         let end = self.ends.entry((party, doing)).or_default();
         *end = end.saturating_add(ns);
     }
@@ -82,7 +82,7 @@ enum Change {
     Free(WordIndex),
     Held(WordIndex, ThreadIndex),
     Begins(ThreadIndex, WordIndex, Next),
-    Does(ThreadIndex, Doing),
+    Does(ThreadIndex, Activity),
 }
 
 /// For whom a thread waits.
@@ -152,7 +152,7 @@ struct Node {
     size: u64,
     wait: Option<Link>,
     /// What it does if it does not wait.
-    doing: Doing,
+    doing: Activity,
 }
 
 /// The wait of a thread.
@@ -212,7 +212,7 @@ impl Forest<'_> {
         // The next window knows nothing of this one. No wait is left to count.
         for &(_, change) in moments {
             if let Change::Does(thread, _) = change {
-                self.nodes[thread.get()].doing = Doing::Unknown;
+                self.nodes[thread.get()].doing = Activity::Unknown;
             }
         }
     }
@@ -351,7 +351,7 @@ impl Forest<'_> {
         };
         self.graph.edge(role, to, word, Weight { direct: ns, in_all });
         if !joined {
-            self.graph.end(WaitedFor::Unknown, Doing::Unknown, in_all);
+            self.graph.end(WaitedFor::Unknown, Activity::Unknown, in_all);
         }
     }
 
@@ -369,7 +369,7 @@ impl Forest<'_> {
                 Weight { direct: count.saturating_mul(ns), in_all: size.saturating_mul(ns) };
             self.graph.edge(role, to, word, weight);
             if !lock.joined {
-                self.graph.end(WaitedFor::Unknown, Doing::Unknown, weight.in_all);
+                self.graph.end(WaitedFor::Unknown, Activity::Unknown, weight.in_all);
             }
         }
     }

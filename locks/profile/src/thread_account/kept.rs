@@ -47,7 +47,7 @@ pub(crate) struct Turn {
 
 /// What a thread does that does not wait at a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Doing {
+pub(crate) enum Activity {
     /// It has a core.
     Computing,
     /// It would run, and has no core.
@@ -64,7 +64,7 @@ pub(crate) enum Doing {
 pub(crate) struct Begin {
     pub(crate) at: u64,
     pub(crate) thread: ThreadIndex,
-    pub(crate) doing: Doing,
+    pub(crate) doing: Activity,
 }
 
 /// The waits and turns of a window, and what threads did besides.

@@ -53,7 +53,7 @@ impl Stretch {
 
 /// A stretch with its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct TimedStretch {
     pub(crate) what: Stretch,
     pub(crate) from: u64,
     pub(crate) until: u64,
@@ -79,7 +79,7 @@ impl State {
     }
 
     /// Returns the state after the thread leaves its core, and the stretch that ends.
-    pub(crate) fn out(self, at: u64, begin: u64, reason: Reason) -> (Self, Part) {
+    pub(crate) fn out(self, at: u64, begin: u64, reason: Reason) -> (Self, TimedStretch) {
         let (what, from) = match self {
             // Nothing happened since the window began, so it had a core then.
             Self::Unseen => (Stretch::Running, begin),
@@ -95,11 +95,11 @@ impl State {
             }
             state => state,
         };
-        (state, Part { what, from, until: at })
+        (state, TimedStretch { what, from, until: at })
     }
 
     /// Returns the state after the thread gets a core, and the stretch that ends.
-    pub(crate) fn enter(self, at: u64, begin: u64) -> (Self, Part) {
+    pub(crate) fn enter(self, at: u64, begin: u64) -> (Self, TimedStretch) {
         let (what, from) = match self {
             Self::Unseen => (Stretch::Before { waker: None }, begin),
             // It left its core in between, and nobody knows when.
@@ -109,7 +109,10 @@ impl State {
                 (Stretch::Off { reason, waker: None, counted }, since)
             }
         };
-        (Self::Running { since: at, spins: self.contends() }, Part { what, from, until: at })
+        (
+            Self::Running { since: at, spins: self.contends() },
+            TimedStretch { what, from, until: at },
+        )
     }
 
     /// Returns the state after the thread becomes ready, and the stretch that ends, if one does. A
@@ -119,7 +122,7 @@ impl State {
         at: u64,
         begin: u64,
         waker: Option<ThreadIndex>,
-    ) -> (Self, Option<Part>) {
+    ) -> (Self, Option<TimedStretch>) {
         let (what, from) = match self {
             Self::Unseen => (Stretch::Before { waker }, begin),
             Self::Off { since, reason, counted, .. } => {
@@ -128,30 +131,30 @@ impl State {
             Self::Running { .. } | Self::Ready { .. } => return (self, None),
         };
         let spins = self.contends();
-        (Self::Ready { since: at, spins }, Some(Part { what, from, until: at }))
+        (Self::Ready { since: at, spins }, Some(TimedStretch { what, from, until: at }))
     }
 
     /// Returns the state after something that only a thread with a core can do, and the stretch that
     /// ends, if one does.
-    pub(crate) fn ran(self, at: u64, begin: u64) -> (Self, Option<Part>) {
+    pub(crate) fn ran(self, at: u64, begin: u64) -> (Self, Option<TimedStretch>) {
         match self {
             Self::Unseen => (Self::Running { since: begin, spins: false }, None),
             Self::Running { .. } => (self, None),
             Self::Ready { since, .. } | Self::Off { since, .. } if at <= since => (self, None),
             Self::Ready { since, .. } | Self::Off { since, .. } => (
                 Self::Running { since: at, spins: false },
-                Some(Part { what: Stretch::Unknown, from: since, until: at }),
+                Some(TimedStretch { what: Stretch::Unknown, from: since, until: at }),
             ),
         }
     }
 
     /// Returns the state after a thread begins to spin for one of the kernel's locks or has it, and
     /// the stretch that ends, if one does.
-    pub(crate) fn spins(self, at: u64, begin: u64, spins: bool) -> (Self, Option<Part>) {
+    pub(crate) fn spins(self, at: u64, begin: u64, spins: bool) -> (Self, Option<TimedStretch>) {
         let (state, before) = self.ran(at, begin);
         match state {
             Self::Running { since, spins: already } if already != spins && before.is_none() => {
-                let part = Part { what: Stretch::on_core(already), from: since, until: at };
+                let part = TimedStretch { what: Stretch::on_core(already), from: since, until: at };
                 (Self::Running { since: at, spins }, Some(part))
             }
             Self::Running { since, .. } => (Self::Running { since, spins }, before),
@@ -161,8 +164,8 @@ impl State {
 
     /// Returns the stretch that the end of the window cuts, and the state in which the next window
     /// finds the thread if it begins at this moment.
-    pub(crate) fn end(self, end: u64) -> (Self, Option<Part>) {
-        let part = |what, from| Some(Part { what, from, until: end });
+    pub(crate) fn end(self, end: u64) -> (Self, Option<TimedStretch>) {
+        let part = |what, from| Some(TimedStretch { what, from, until: end });
         match self {
             Self::Unseen => (self, None),
             Self::Running { since, spins } => {

@@ -2,13 +2,13 @@
 
 use kilocore_lock_profile::Activities;
 use kilocore_lock_profile::thread_account::{
-    Account, Nanoseconds, Reason, ThreadId, What, WordKind,
+    Account, EventKind, Nanoseconds, Reason, ThreadId, WordKind,
 };
 
 use crate::thread_account::program::{Program, of, waits, woken_by, word};
 
 /// The only thread of a program does this in a window from 0 to 100.
-fn alone(events: &[(u64, What)]) -> Activities {
+fn alone(events: &[(u64, EventKind)]) -> Activities {
     let events: Vec<_> = events.iter().map(|&(at, what)| (at, 1, what)).collect();
     let program = Program::new(&[(1, "main")]);
     let program = program.kind(10, WordKind::Lock).kind(11, WordKind::ReadWriteLock);
@@ -22,7 +22,7 @@ fn alone(events: &[(u64, What)]) -> Activities {
 }
 
 fn off(reason: Reason) -> Activities {
-    alone(&[(30, What::Out(reason)), (80, What::In)])
+    alone(&[(30, EventKind::Out(reason)), (80, EventKind::In)])
 }
 
 #[test]
@@ -57,20 +57,20 @@ fn every_kind_of_word_has_its_activity() {
 
 #[test]
 fn between_waking_and_running_a_thread_has_no_core() {
-    let done = alone(&[(30, waits(10)), (70, woken_by(2)), (80, What::In)]);
+    let done = alone(&[(30, waits(10)), (70, woken_by(2)), (80, EventKind::In)]);
     assert_eq!((done.locks_ns, done.ready_ns, done.undivided_ns), (40, 10, 50));
 }
 
 #[test]
 fn samples_divide_the_time_on_a_core() {
-    let tick = |kernel| What::Tick { kernel, spins: false };
+    let tick = |kernel| EventKind::Tick { kernel, spins: false };
     let done = alone(&[(10, tick(false)), (20, tick(true)), (30, tick(false)), (60, waits(10))]);
     assert_eq!((done.user_ns, done.kernel_ns, done.undivided_ns), (40, 20, 0));
 }
 
 #[test]
 fn samples_tell_spinning_from_other_time_on_a_core() {
-    let tick = |kernel, spins| What::Tick { kernel, spins };
+    let tick = |kernel, spins| EventKind::Tick { kernel, spins };
     let ticks = [(10, tick(false, true)), (20, tick(true, false)), (30, tick(false, false))];
     let done = alone(&[&ticks[..], &[(40, tick(false, true)), (80, waits(10))]].concat());
     assert_eq!((done.spinning_ns, done.user_ns, done.kernel_ns), (40, 20, 20));
@@ -82,22 +82,22 @@ fn samples_tell_spinning_from_other_time_on_a_core() {
 
 #[test]
 fn spinning_for_the_kernels_locks_is_waiting_and_not_computing() {
-    use What::{ContentionBegins, ContentionEnds, In};
+    use EventKind::{ContentionBegins, ContentionEnds, In};
     let done = alone(&[(20, ContentionBegins), (50, ContentionEnds)]);
     assert_eq!((done.kernel_locks_ns, done.undivided_ns), (30, 70));
     // It sleeps between, or others take its core, and goes on to spin afterwards.
-    let sleeps = What::Out(Reason::KernelLock);
+    let sleeps = EventKind::Out(Reason::KernelLock);
     let done = alone(&[(20, ContentionBegins), (30, sleeps), (60, In), (70, ContentionEnds)]);
     assert_eq!((done.kernel_locks_ns, done.undivided_ns), (50, 50));
     // For the lock, whatever it seemed to leave for.
-    let waits = [(20, ContentionBegins), (30, What::Out(Reason::Io("write")))];
+    let waits = [(20, ContentionBegins), (30, EventKind::Out(Reason::Io("write")))];
     let done = alone(&[&waits[..], &[(50, woken_by(2)), (60, In), (70, ContentionEnds)]].concat());
     assert_eq!((done.kernel_locks_ns, done.ready_ns, done.undivided_ns), (40, 10, 50));
-    let preempted = What::Out(Reason::Preempted);
+    let preempted = EventKind::Out(Reason::Preempted);
     let done = alone(&[(20, ContentionBegins), (30, preempted), (60, In), (70, ContentionEnds)]);
     assert_eq!((done.kernel_locks_ns, done.ready_ns, done.undivided_ns), (20, 30, 50));
     // Samples tell of the rest.
-    let tick = |kernel| What::Tick { kernel, spins: false };
+    let tick = |kernel| EventKind::Tick { kernel, spins: false };
     let done =
         alone(&[(10, tick(false)), (20, ContentionBegins), (30, tick(true)), (50, ContentionEnds)]);
     assert_eq!((done.kernel_locks_ns, done.user_ns, done.kernel_ns), (30, 70, 0));
@@ -115,12 +115,12 @@ fn a_wait_ends_with_the_window() {
 
 #[test]
 fn what_was_before_the_first_event_is_unknown_unless_somebody_says_it() {
-    let done = alone(&[(30, What::In), (40, waits(10))]);
+    let done = alone(&[(30, EventKind::In), (40, waits(10))]);
     assert_eq!((done.unknown_ns, done.undivided_ns, done.locks_ns), (30, 10, 60));
     let mut program = Program::new(&[(1, "main")]).kind(10, WordKind::Lock);
     program.account.begin_window(Nanoseconds(0));
     program.account.quiet(ThreadId(1), Some(Reason::Futex(word(10))));
-    for (at, what) in [(20, woken_by(2)), (30, What::In)] {
+    for (at, what) in [(20, woken_by(2)), (30, EventKind::In)] {
         let (at, thread) = (Nanoseconds(at), ThreadId(1));
         program.account.take(&kilocore_lock_profile::thread_account::Event { at, thread, what });
     }
@@ -134,7 +134,7 @@ fn a_window_that_adjoins_goes_on_with_the_last_state_and_another_does_not() {
     for (begin, known) in [(100, true), (101, false)] {
         let program = Program::new(&[(1, "main")]).kind(10, WordKind::Lock);
         let program = program.window((0, 100), &[(60, 1, waits(10))], &[]);
-        let program = program.window((begin, 200), &[(150, 1, What::In)], &[]);
+        let program = program.window((begin, 200), &[(150, 1, EventKind::In)], &[]);
         let count = program.account.words().next().expect("one word").1.count;
         assert_eq!(count, 1, "it is one wait");
         let done = of(&program.times(), "main");
@@ -145,16 +145,21 @@ fn a_window_that_adjoins_goes_on_with_the_last_state_and_another_does_not() {
 
 #[test]
 fn events_that_do_not_fit_leave_a_stretch_unknown() {
-    let out = What::Out(Reason::Sleep);
+    let out = EventKind::Out(Reason::Sleep);
     assert_eq!(alone(&[(20, out), (50, out)]).unknown_ns, 30);
-    assert_eq!(alone(&[(0, What::In), (20, What::In)]).unknown_ns, 20);
-    let ran = alone(&[(20, out), (50, What::Acquired(word(10)))]);
+    assert_eq!(alone(&[(0, EventKind::In), (20, EventKind::In)]).unknown_ns, 20);
+    let ran = alone(&[(20, out), (50, EventKind::Acquired(word(10)))]);
     assert_eq!((ran.unknown_ns, ran.undivided_ns), (30, 70));
 }
 
 #[test]
 fn disorder_within_a_window_does_not_matter() {
-    let events = [(30, waits(10)), (70, woken_by(2)), (80, What::In), (90, What::Out(Reason::End))];
+    let events = [
+        (30, waits(10)),
+        (70, woken_by(2)),
+        (80, EventKind::In),
+        (90, EventKind::Out(Reason::End)),
+    ];
     let mut shuffled = events;
     shuffled.reverse();
     assert_eq!(alone(&events), alone(&shuffled));
@@ -183,7 +188,7 @@ fn nothing_happens_outside_of_windows() {
     account.end_window(Nanoseconds(10));
     account.begin_window(Nanoseconds(20));
     account.take(&event(30, waits(10)));
-    account.take(&event(50, What::In));
+    account.take(&event(50, EventKind::In));
     let times = account.finish(&[], &|_| WordKind::Lock, &|_| String::new());
     assert_eq!((times.observed_ns, times.windows), (30, 1));
     assert_eq!((times.roles.len(), of(&times, "").locks_ns), (1, 20));

@@ -3,7 +3,7 @@
 
 use kilocore_lock_profile::WaitedFor;
 use kilocore_lock_profile::thread_account::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+    Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
 
 const CROWD: u32 = 10_000;
@@ -31,10 +31,10 @@ fn a_lock_for_which_all_wait_in_many_windows() {
             let thread = ThreadId(1 + (window * turns + number) as u32 % (CROWD - 1));
             let (from, until) = (begin + number * turn, begin + (number + 1) * turn);
             for (at, what) in [
-                (from, What::In),
-                (from, What::Acquired(word)),
-                (until, What::Released(word)),
-                (until, What::Out(Reason::Futex(word))),
+                (from, EventKind::In),
+                (from, EventKind::Acquired(word)),
+                (until, EventKind::Released(word)),
+                (until, EventKind::Out(Reason::Futex(word))),
             ] {
                 account.take(&Event { at: Nanoseconds(at), thread, what });
             }
@@ -67,14 +67,14 @@ fn a_token_that_goes_round_a_ring() {
         account.take(&Event { at: Nanoseconds(at), thread: ThreadId(id), what });
     };
     for id in 1..ring {
-        take(0, id, What::Out(Reason::Futex(word(id))));
+        take(0, id, EventKind::Out(Reason::Futex(word(id))));
     }
     for step in 0..u64::from(2 * ring) {
         let (me, next) = ((step % u64::from(ring)) as u32, ((step + 1) % u64::from(ring)) as u32);
         let at = 10 * (step + 1);
-        take(at, next, What::Waking { by: Some(ThreadId(me)) });
-        take(at, next, What::In);
-        take(at, me, What::Out(Reason::Futex(word(me))));
+        take(at, next, EventKind::Waking { by: Some(ThreadId(me)) });
+        take(at, next, EventKind::In);
+        take(at, me, EventKind::Out(Reason::Futex(word(me))));
     }
     let end = u64::from(2 * ring) * 10;
     account.end_window(Nanoseconds(end));

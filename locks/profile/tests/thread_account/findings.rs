@@ -1,6 +1,6 @@
 //! What is recognised, and what is not.
 
-use kilocore_lock_profile::thread_account::{Reason, What, WordKind};
+use kilocore_lock_profile::thread_account::{EventKind, Reason, WordKind};
 use kilocore_lock_profile::{Finding, SpinPlace, ThreadTimes};
 
 use crate::thread_account::program::{Program, edge, waits, woken_by, word};
@@ -17,7 +17,7 @@ fn one_busy_thread_while_others_wait_for_work() {
         (5, 2, waits(10)),
         (5, 3, waits(10)),
         (90, 2, woken_by(1)),
-        (90, 2, What::In),
+        (90, 2, EventKind::In),
         (95, 2, waits(10)),
     ];
     let times = program.long_window((0, 100), &events, &[1]).times();
@@ -44,7 +44,7 @@ fn a_busy_thread_may_be_alone() {
 fn locks_in_the_kernel_are_contention() {
     let program = Program::new(&[(1, "main"), (2, "w")]);
     let times =
-        program.long_window((0, 100), &[(80, 2, What::Out(Reason::KernelLock))], &[1]).times();
+        program.long_window((0, 100), &[(80, 2, EventKind::Out(Reason::KernelLock))], &[1]).times();
     assert_eq!(
         sentences(&times),
         ["Locks in the kernel: threads wait 10 % of their time for the kernel's own locks."]
@@ -65,9 +65,9 @@ fn who_waits_for_its_work_may_compute_between() {
         let program = Program::new(&[(1, "server"), (2, "w-1"), (3, "w-2"), (4, "other")]);
         let program = program.kind(10, WordKind::Condition);
         let mut events =
-            vec![(0, 4, What::Out(Reason::Sleep)), (0, 2, waits(10)), (0, 3, waits(10))];
+            vec![(0, 4, EventKind::Out(Reason::Sleep)), (0, 2, waits(10)), (0, 3, waits(10))];
         for worker in [2, 3] {
-            events.extend([(70, worker, woken_by(waker)), (70, worker, What::In)]);
+            events.extend([(70, worker, woken_by(waker)), (70, worker, EventKind::In)]);
         }
         program.long_window((0, 100), &events, &[1]).times()
     };
@@ -82,11 +82,15 @@ fn who_waits_for_its_work_may_compute_between() {
 }
 
 /// The threads 2 and 3 compute in turn, ten nanoseconds each, and wait for word 10 else.
-fn turns(turns: u64) -> Vec<(u64, u32, What)> {
+fn turns(turns: u64) -> Vec<(u64, u32, EventKind)> {
     let mut events = vec![(0, 1, waits(20)), (0, 3, waits(10))];
     for turn in 0..turns {
         for (at, me, next) in [(20 * turn + 10, 2, 3), (20 * turn + 20, 3, 2)] {
-            events.extend([(at, next, woken_by(me)), (at, next, What::In), (at, me, waits(10))]);
+            events.extend([
+                (at, next, woken_by(me)),
+                (at, next, EventKind::In),
+                (at, me, waits(10)),
+            ]);
         }
     }
     events
@@ -155,8 +159,8 @@ fn a_lock_under_threads_that_keep_two_cores_busy_is_contended_and_not_global() {
     let events = [
         (20, 2, waits(10)),
         (80, 2, woken_by(3)),
-        (80, 2, What::In),
-        (10, 1, What::Out(Reason::Sleep)),
+        (80, 2, EventKind::In),
+        (10, 1, EventKind::Out(Reason::Sleep)),
     ];
     let times = program.long_window((0, 100), &events, &[3, 4]).times();
     let said = sentences(&times);
@@ -176,10 +180,10 @@ fn pipeline(parse_computes: u64) -> ThreadTimes {
         // The queue between them is full.
         (parse_computes, 2, waits(10)),
         (99, 2, woken_by(3)),
-        (99, 2, What::In),
+        (99, 2, EventKind::In),
         (10, 4, waits(20)),
         (98, 4, woken_by(3)),
-        (98, 4, What::In),
+        (98, 4, EventKind::In),
     ];
     program.long_window((0, 100), &events, &[3]).times()
 }
@@ -209,13 +213,13 @@ fn hardly_watched(seen: bool) -> ThreadTimes {
         let mut events = vec![
             (begin, 1, waits(30)),
             (begin + 60, 2, waits(10)),
-            (begin + 99, 2, What::In),
+            (begin + 99, 2, EventKind::In),
             (begin + 10, 4, waits(20)),
-            (begin + 98, 4, What::In),
+            (begin + 98, 4, EventKind::In),
         ];
         if seen && window == 0 {
             events.extend([(99, 2, woken_by(3)), (98, 4, woken_by(3))]);
-            events.sort_by_key(|(at, _, what)| (*at, *what == What::In));
+            events.sort_by_key(|(at, _, what)| (*at, *what == EventKind::In));
         }
         program = program.long_window((begin, begin + 100), &events, &[3]);
     }
@@ -238,9 +242,13 @@ fn a_stage_that_lacks_a_core_as_often_as_it_waits_still_waits_for_the_slow_one()
     // Each waits for 20, lacks a core for 60 and computes for 20.
     let program = Program::new(&[(1, "server"), (2, "read"), (3, "pack"), (4, "write")]);
     let program = program.kind(10, WordKind::Condition);
-    let mut events = vec![(0, 1, What::Out(Reason::Sleep))];
+    let mut events = vec![(0, 1, EventKind::Out(Reason::Sleep))];
     for stage in [2, 4] {
-        events.extend([(0, stage, waits(10)), (20, stage, woken_by(3)), (80, stage, What::In)]);
+        events.extend([
+            (0, stage, waits(10)),
+            (20, stage, woken_by(3)),
+            (80, stage, EventKind::In),
+        ]);
     }
     let said = sentences(&program.long_window((0, 100), &events, &[3]).times());
     let stage = said.iter().find(|one| one.starts_with("The slowest stage of a pipeline: pack"));
@@ -252,16 +260,17 @@ fn a_stage_that_lacks_a_core_as_often_as_it_waits_still_waits_for_the_slow_one()
 fn without_wakers_no_stage_is_blamed() {
     let program = Program::new(&[(1, "main"), (2, "pack"), (3, "write")]);
     let program = program.kind(20, WordKind::Condition);
-    let times =
-        program.long_window((0, 100), &[(10, 3, waits(20)), (98, 3, What::In)], &[1, 2]).times();
+    let times = program
+        .long_window((0, 100), &[(10, 3, waits(20)), (98, 3, EventKind::In)], &[1, 2])
+        .times();
     assert!(!times.findings.iter().any(|one| matches!(one, Finding::SlowestStage { .. })));
 }
 
 #[test]
 fn threads_without_a_core_are_counted() {
     let program = Program::new(&[(1, "main"), (2, "w")]);
-    let preempted = What::Out(Reason::Preempted);
-    let events = [(50, 1, preempted), (0, 2, preempted), (50, 2, What::In)];
+    let preempted = EventKind::Out(Reason::Preempted);
+    let events = [(50, 1, preempted), (0, 2, preempted), (50, 2, EventKind::In)];
     let times = program.long_window((0, 100), &events, &[]).times();
     assert_eq!(
         sentences(&times)[0],
@@ -272,7 +281,7 @@ fn threads_without_a_core_are_counted() {
 
 #[test]
 fn threads_that_spin_for_one_another_contend() {
-    let tick = |spins| What::Tick { kernel: false, spins };
+    let tick = |spins| EventKind::Tick { kernel: false, spins };
     let program = |spins: u64| {
         let mut program = Program::new(&[(1, "main"), (2, "w")]);
         let place = |function: &str, samples| SpinPlace {
@@ -299,7 +308,7 @@ fn threads_that_spin_for_one_another_contend() {
 
 #[test]
 fn a_thread_that_spins_is_not_busy() {
-    let tick = What::Tick { kernel: false, spins: true };
+    let tick = EventKind::Tick { kernel: false, spins: true };
     let times = Program::new(&[(1, "poller")]).long_window((0, 100), &[(50, 1, tick)], &[]).times();
     assert!(!times.findings.iter().any(|one| matches!(one, Finding::OneBusyThread { .. })));
 }
@@ -310,16 +319,16 @@ fn no_contention_is_said_only_of_what_is_known() {
     let says_so = |times: &ThreadTimes| {
         times.findings.iter().any(|one| matches!(one, Finding::NoContention { .. }))
     };
-    let sleeps = (50, 2, What::Out(Reason::Sleep));
+    let sleeps = (50, 2, EventKind::Out(Reason::Sleep));
     assert!(says_so(&program().long_window((0, 100), &[sleeps], &[1]).times()));
-    let unknown = (50, 2, What::Out(Reason::Unknown));
+    let unknown = (50, 2, EventKind::Out(Reason::Unknown));
     assert!(!says_so(&program().long_window((0, 100), &[unknown], &[1]).times()));
     assert!(!says_so(&program().long_window((0, 100), &[(50, 2, waits(99))], &[1]).times()));
     assert!(!says_so(&program().long_window((0, 100), &[(90, 2, waits(10))], &[1]).times()));
     assert!(program().times().findings.is_empty());
     assert!(
         program()
-            .long_window((0, 100), &[(0, 9, What::Acquired(word(10)))], &[])
+            .long_window((0, 100), &[(0, 9, EventKind::Acquired(word(10)))], &[])
             .times()
             .observed_ns
             > 0
@@ -338,7 +347,8 @@ fn no_more_cores_are_busy_than_there_are() {
     // The system says of all three that they run, and no event tells more. The fourth is seen to run
     // for half of the time.
     let program = Program::new(&[(1, "main"), (2, "w-1"), (3, "w-2"), (4, "w-3")]).on_cores(2);
-    let times = program.long_window((0, 100), &[(50, 4, What::Out(Reason::Sleep))], &[1, 2, 3]);
+    let times =
+        program.long_window((0, 100), &[(50, 4, EventKind::Out(Reason::Sleep))], &[1, 2, 3]);
     let times = times.times();
     let total = times.total();
     assert_eq!((total.computing_ns(), total.ready_ns), (200_000_000, 150_000_000));
@@ -353,7 +363,7 @@ fn no_more_cores_are_busy_than_there_are() {
     let mut events = vec![(0, 1, waits(20)), (0, 3, waits(10))];
     for turn in 0..10 {
         for (at, me, next) in [(20 * turn + 10, 2, 3), (20 * turn + 20, 3, 2)] {
-            events.extend([(at - 1, next, woken_by(me)), (at - 1, next, What::In)]);
+            events.extend([(at - 1, next, woken_by(me)), (at - 1, next, EventKind::In)]);
             events.push((at, me, waits(10)));
         }
     }

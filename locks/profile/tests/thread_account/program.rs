@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kilocore_lock_profile::thread_account::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+    Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
 use kilocore_lock_profile::{Activities, ThreadTimes, WaitEdge, WaitedFor};
 
@@ -16,13 +16,13 @@ pub(crate) fn word(address: u64) -> Word {
 }
 
 /// A thread leaves its core to wait at a word.
-pub(crate) fn waits(address: u64) -> What {
-    What::Out(Reason::Futex(word(address)))
+pub(crate) fn waits(address: u64) -> EventKind {
+    EventKind::Out(Reason::Futex(word(address)))
 }
 
 /// A thread is woken.
-pub(crate) fn woken_by(thread: u32) -> What {
-    What::Waking { by: Some(ThreadId(thread)) }
+pub(crate) fn woken_by(thread: u32) -> EventKind {
+    EventKind::Waking { by: Some(ThreadId(thread)) }
 }
 
 /// An account with its threads and words.
@@ -63,7 +63,7 @@ impl Program {
     pub(crate) fn window(
         mut self,
         (from, until): (u64, u64),
-        events: &[(u64, u32, What)],
+        events: &[(u64, u32, EventKind)],
         running: &[u32],
     ) -> Self {
         self.account.begin_window(Nanoseconds(from));
@@ -81,7 +81,7 @@ impl Program {
     pub(crate) fn long_window(
         self,
         (from, until): (u64, u64),
-        events: &[(u64, u32, What)],
+        events: &[(u64, u32, EventKind)],
         running: &[u32],
     ) -> Self {
         const MS: u64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! Any stream of events, in any order.
 
 use kilocore_lock_profile::thread_account::{
-    Account, Event, Nanoseconds, Reason, Thread, ThreadId, What, Word, WordKind,
+    Account, Event, EventKind, Nanoseconds, Reason, Thread, ThreadId, Word, WordKind,
 };
 use kilocore_lock_profile::{Activities, ThreadTimes, WaitedFor};
 use proptest::prelude::*;
@@ -35,14 +35,14 @@ fn reason() -> impl Strategy<Value = Reason> {
 
 fn event(moment: impl Strategy<Value = u64>) -> impl Strategy<Value = Event> {
     let what = prop_oneof![
-        3 => reason().prop_map(What::Out),
-        3 => Just(What::In),
-        2 => proptest::option::of(0..10_u32).prop_map(|by| What::Waking { by: by.map(ThreadId) }),
-        1 => any::<(bool, bool)>().prop_map(|(kernel, spins)| What::Tick { kernel, spins }),
-        1 => word().prop_map(What::Acquired),
-        1 => word().prop_map(What::Released),
-        1 => Just(What::ContentionBegins),
-        1 => Just(What::ContentionEnds),
+        3 => reason().prop_map(EventKind::Out),
+        3 => Just(EventKind::In),
+        2 => proptest::option::of(0..10_u32).prop_map(|by| EventKind::Waking { by: by.map(ThreadId) }),
+        1 => any::<(bool, bool)>().prop_map(|(kernel, spins)| EventKind::Tick { kernel, spins }),
+        1 => word().prop_map(EventKind::Acquired),
+        1 => word().prop_map(EventKind::Released),
+        1 => Just(EventKind::ContentionBegins),
+        1 => Just(EventKind::ContentionEnds),
     ];
     (moment, 0..8_u32, what).prop_map(|(at, thread, what)| Event {
         at: Nanoseconds(at),

@@ -1,6 +1,6 @@
 //! Words, edges, cascades and the ranking.
 
-use kilocore_lock_profile::thread_account::{Nanoseconds, Reason, What, WordKind};
+use kilocore_lock_profile::thread_account::{EventKind, Nanoseconds, Reason, WordKind};
 use kilocore_lock_profile::{RoleWait, WaitedFor};
 
 use crate::thread_account::program::{Program, edge, role, waits, woken_by, word};
@@ -11,9 +11,9 @@ fn words_are_sorted_by_the_time_waited_for_them() {
     let program = program.kind(10, WordKind::Lock).kind(20, WordKind::Condition);
     let events = [
         (10, 2, waits(10)),
-        (20, 2, What::In),
+        (20, 2, EventKind::In),
         (20, 3, waits(10)),
-        (40, 3, What::In),
+        (40, 3, EventKind::In),
         (50, 2, waits(20)),
     ];
     let program = program.window((0, 100), &events, &[1]);
@@ -36,11 +36,11 @@ fn who_holds_a_watched_lock_is_waited_for_whoever_wakes() {
     let program = Program::new(&[(1, "main"), (2, "a"), (3, "b"), (4, "c")]);
     let program = program.kind(10, WordKind::Lock);
     let events = [
-        (0, 3, What::Acquired(word(10))),
+        (0, 3, EventKind::Acquired(word(10))),
         (20, 2, waits(10)),
-        (50, 3, What::Released(word(10))),
-        (60, 4, What::Acquired(word(10))),
-        (90, 4, What::Released(word(10))),
+        (50, 3, EventKind::Released(word(10))),
+        (60, 4, EventKind::Acquired(word(10))),
+        (90, 4, EventKind::Released(word(10))),
         (90, 2, woken_by(1)),
     ];
     let times = program.window((0, 100), &events, &[1]).times();
@@ -54,7 +54,7 @@ fn who_holds_a_watched_lock_is_waited_for_whoever_wakes() {
 #[test]
 fn before_a_lock_is_watched_the_waker_is_waited_for() {
     let program = Program::new(&[(1, "main"), (2, "a"), (3, "b")]).kind(10, WordKind::Lock);
-    let events = [(20, 2, waits(10)), (60, 3, What::Acquired(word(10))), (90, 2, woken_by(1))];
+    let events = [(20, 2, waits(10)), (60, 3, EventKind::Acquired(word(10))), (90, 2, woken_by(1))];
     let times = program.window((0, 100), &events, &[1]).times();
     assert_eq!(edge(&times, "a", "main").expect("it woke it").direct_ns, 40);
     assert_eq!(edge(&times, "a", "b").expect("it had it").direct_ns, 30);
@@ -64,10 +64,10 @@ fn before_a_lock_is_watched_the_waker_is_waited_for() {
 fn for_work_the_waker_is_waited_for_though_another_took_the_word() {
     let program = Program::new(&[(1, "main"), (2, "a"), (3, "b")]).kind(10, WordKind::Condition);
     let events = [
-        (0, 3, What::Acquired(word(10))),
+        (0, 3, EventKind::Acquired(word(10))),
         (20, 2, waits(10)),
         (90, 2, woken_by(1)),
-        (95, 2, What::In),
+        (95, 2, EventKind::In),
     ];
     let times = program.window((0, 100), &events, &[1]).times();
     assert_eq!(edge(&times, "a", "main").expect("it woke it").direct_ns, 70);
@@ -77,7 +77,8 @@ fn for_work_the_waker_is_waited_for_though_another_took_the_word() {
 #[test]
 fn without_wakers_and_holders_nobody_is_blamed() {
     let program = Program::new(&[(1, "main"), (2, "a")]).kind(10, WordKind::Lock);
-    let times = program.window((0, 100), &[(20, 2, waits(10)), (90, 2, What::In)], &[1]).times();
+    let times =
+        program.window((0, 100), &[(20, 2, waits(10)), (90, 2, EventKind::In)], &[1]).times();
     assert_eq!(edge(&times, "a", "").expect("it waited").direct_ns, 70);
     assert!(times.ranking.is_empty());
     assert!(!times.coverage.wakings_seen);
@@ -101,7 +102,7 @@ fn cascade() -> kilocore_lock_profile::thread_account::ThreadTimes {
         (0, 3, waits(10)),
         (40, 2, waits(20)),
         (80, 2, woken_by(1)),
-        (80, 2, What::In),
+        (80, 2, EventKind::In),
         (100, 3, woken_by(2)),
     ];
     program.window((0, 100), &events, &[1]).times()
@@ -131,13 +132,13 @@ fn who_is_at_the_end_of_the_chains_comes_first() {
 fn what_the_end_of_the_chain_does_meanwhile_is_told() {
     let program = Program::new(&[(1, "main"), (2, "a"), (3, "b")]).kind(10, WordKind::Lock);
     let events = [
-        (0, 3, What::Acquired(word(10))),
+        (0, 3, EventKind::Acquired(word(10))),
         (0, 2, waits(10)),
-        (30, 3, What::Out(Reason::Preempted)),
-        (50, 3, What::In),
-        (60, 3, What::Out(Reason::Io("read"))),
-        (95, 3, What::In),
-        (95, 3, What::Released(word(10))),
+        (30, 3, EventKind::Out(Reason::Preempted)),
+        (50, 3, EventKind::In),
+        (60, 3, EventKind::Out(Reason::Io("read"))),
+        (95, 3, EventKind::In),
+        (95, 3, EventKind::Released(word(10))),
         (95, 2, woken_by(3)),
     ];
     let times = program.window((0, 100), &events, &[1]).times();
@@ -154,7 +155,7 @@ fn many_words_are_summed_up_by_kind() {
         program = program.kind(address, WordKind::Lock);
         events.push((10 * address, 2, waits(address)));
         events.push((10 * address + 5, 2, woken_by(1)));
-        events.push((10 * address + 5, 2, What::In));
+        events.push((10 * address + 5, 2, EventKind::In));
     }
     let times = program.window((0, 10_000), &events, &[1]).times();
     assert!(times.words.len() < 300, "{}", times.words.len());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_lock_profile::{Futexes, Kind, Object};
+use kilocore_lock_profile::{Futexes, Object, ObjectKind};
 
 use kilocore_linux::Word;
 
@@ -12,7 +12,7 @@ const ROOM: usize = 1 << 14;
 /// Looks at threads in futexes, by process and word.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    words: BTreeMap<(u32, u64), (u64, Option<Kind>)>,
+    words: BTreeMap<(u32, u64), (u64, Option<ObjectKind>)>,
     joins: u64,
     unknown: u64,
 }
@@ -53,9 +53,9 @@ impl Words {
         let mut totals = Futexes { joins: self.joins, unknown: self.unknown, ..Futexes::default() };
         for (looks, kind) in self.words.values() {
             *match kind {
-                Some(Kind::Lock) => &mut totals.locks,
-                Some(Kind::Condition) => &mut totals.conditions,
-                Some(Kind::Barrier) => &mut totals.barriers,
+                Some(ObjectKind::Lock) => &mut totals.locks,
+                Some(ObjectKind::Condition) => &mut totals.conditions,
+                Some(ObjectKind::Barrier) => &mut totals.barriers,
                 None => &mut totals.elsewhere,
             } += looks;
         }
@@ -76,10 +76,10 @@ mod tests {
         words.add(1, Word::Thread, 6);
         words.add(1, Word::Unknown, 7);
         assert!(words.any_open());
-        let lock = Object::at(0x1000, Kind::Lock);
-        let condition = Object::at(0x2000, Kind::Condition);
+        let lock = Object::at(0x1000, ObjectKind::Lock);
+        let condition = Object::at(0x2000, ObjectKind::Condition);
         words.explain(1, [lock, condition]);
-        words.explain(1, [Object::at(0x2000, Kind::Lock)]);
+        words.explain(1, [Object::at(0x2000, ObjectKind::Lock)]);
         let expected =
             Futexes { locks: 3, conditions: 4, barriers: 0, joins: 6, elsewhere: 5, unknown: 7 };
         assert_eq!(words.totals(), expected);

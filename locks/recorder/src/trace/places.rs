@@ -81,9 +81,9 @@ fn agreement(one: &[Frame], other: &[Frame]) -> usize {
 }
 
 /// Locks of a profile that were made at the same place.
-type Place = (String, Family, Vec<(String, u64)>);
+type LockSite = (String, Family, Vec<(String, u64)>);
 
-fn place(executable: &str, lock: &Lock) -> Place {
+fn place(executable: &str, lock: &Lock) -> LockSite {
     let site = calls(&lock.site).into_iter().map(|(module, at)| (module.to_owned(), at)).collect();
     (executable.to_owned(), lock.family, site)
 }
@@ -119,7 +119,7 @@ fn calls_of(word: &TracedWord) -> Vec<(String, u64)> {
 }
 
 /// The places with whose locks a word agrees best, if it does with any.
-fn best_places(word: &Found, profile: &Profile) -> Vec<Place> {
+fn best_places(word: &Found, profile: &Profile) -> Vec<LockSite> {
     let mut best = (1, Vec::new());
     for process in profile.runs.first().into_iter().flat_map(|run| &run.processes) {
         for lock in &process.locks {
@@ -144,12 +144,12 @@ fn best_places(word: &Found, profile: &Profile) -> Vec<Place> {
 /// Sums of words, each for one or several places.
 #[derive(Debug, Default)]
 struct Sums {
-    sums: Vec<(Vec<Place>, Figures)>,
+    sums: Vec<(Vec<LockSite>, Figures)>,
 }
 
 impl Sums {
     /// Adds a word that may belong to any of these places. What shares a place with it becomes one sum.
-    fn add(&mut self, places: &[Place], figures: &Figures) {
+    fn add(&mut self, places: &[LockSite], figures: &Figures) {
         let mut merged = (places.to_vec(), *figures);
         self.sums.retain(|(others, sum)| {
             let apart = !others.iter().any(|place| places.contains(place));
@@ -164,7 +164,7 @@ impl Sums {
         self.sums.push(merged);
     }
 
-    fn told(self) -> BTreeMap<Place, Traced> {
+    fn told(self) -> BTreeMap<LockSite, Traced> {
         let each = self.sums.into_iter().flat_map(|(places, figures)| {
             let traced = figures.told(places.len() as u64);
             places.into_iter().map(move |place| (place, traced))

@@ -20,7 +20,7 @@ use crate::watched::Watched;
 /// The whole time for which the windows stand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
-    /// In nanoseconds.
+    /// For how long the process was there, in nanoseconds.
     pub(crate) wall_ns: f64,
     /// By how much more than in windows whose switches are known everything happened.
     pub(crate) scale: f64,

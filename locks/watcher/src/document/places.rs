@@ -33,15 +33,15 @@ pub(super) fn stacks(names: &mut Names, scenes: &[Scene]) -> Vec<(f64, Vec<Frame
 }
 
 /// A place, with the time that was waited there and the number of stacks.
-struct Place {
+struct WaitSite {
     ns: f64,
     count: f64,
     site: Vec<Frame>,
 }
 
 /// The places that stacks lead to, in the order in which they come.
-fn places<'a>(stacks: impl Iterator<Item = &'a (f64, Vec<Frame>)>) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+fn places<'a>(stacks: impl Iterator<Item = &'a (f64, Vec<Frame>)>) -> Vec<WaitSite> {
+    let mut places: Vec<WaitSite> = Vec::new();
     for (ns, frames) in stacks {
         let site = own_part(frames);
         match places.iter_mut().find(|place| place.site == site) {
@@ -49,7 +49,7 @@ fn places<'a>(stacks: impl Iterator<Item = &'a (f64, Vec<Frame>)>) -> Vec<Place>
                 place.ns += ns;
                 place.count += 1.0;
             }
-            None => places.push(Place { ns: *ns, count: 1.0, site }),
+            None => places.push(WaitSite { ns: *ns, count: 1.0, site }),
         }
     }
     places
@@ -62,7 +62,7 @@ pub(super) fn callers(waiting: &[(f64, Vec<Frame>)], waits: f64, waited_ns: f64)
     let all_ns = places.iter().map(|place| place.ns).sum::<f64>().max(1.0);
     let all = places.iter().map(|place| place.count).sum::<f64>().max(1.0);
     places.sort_by(|a, b| b.ns.total_cmp(&a.ns));
-    let of = |place: Place| Caller {
+    let of = |place: WaitSite| Caller {
         site: place.site,
         acquisitions: (waits * place.count / all).round() as u64,
         contended: (waits * place.count / all).round() as u64,
@@ -86,7 +86,7 @@ pub(super) fn release_places(
         .collect();
     let mut places = places(stacks(names, &writers).iter());
     places.sort_by(|a, b| b.count.total_cmp(&a.count));
-    let of = |place: Place| Caller {
+    let of = |place: WaitSite| Caller {
         site: place.site,
         acquisitions: place.count as u64,
         contended: 0,

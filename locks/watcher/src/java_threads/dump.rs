@@ -31,7 +31,7 @@ impl Dump {
     }
 }
 
-/// A thread.
+/// A thread of a Java virtual machine, as the machine's dump shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JavaThread {
     /// The name that Java knows it by.
@@ -74,7 +74,7 @@ pub enum State {
 pub struct JavaFrame {
     /// The class, with its package.
     pub class: String,
-    /// The method.
+    /// The name of the method.
     pub method: String,
     /// The source file, without a folder, if it is known.
     pub file: Option<String>,
@@ -87,7 +87,7 @@ pub struct JavaFrame {
 /// What a thread waits for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waited {
-    /// How it waits.
+    /// The way in which it waits: for a monitor, in `Object.wait`, or parked.
     pub kind: WaitKind,
     /// Where the object lay at this moment, if it is known: within one dump, it tells objects apart.
     pub address: Option<u64>,

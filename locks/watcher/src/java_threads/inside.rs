@@ -95,7 +95,7 @@ impl JavaLock {
 pub struct Waiting {
     /// The system's id for it, as the machine knows it.
     pub tid: u32,
-    /// The lock.
+    /// The lock for which it waits.
     pub lock: JavaLock,
     /// The class of the object that it is or of which it is the monitor, if that could be read.
     pub class: Option<String>,

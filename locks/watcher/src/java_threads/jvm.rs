@@ -86,7 +86,7 @@ fn refused(pid: u32, what: &'static str, source: io::Error) -> AttachError {
 /// What is mapped in a process.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Libraries {
-    /// Whether HotSpot is.
+    /// Whether the library of HotSpot is.
     pub(crate) hotspot: bool,
     /// The file of its performance counters, if there is one.
     counters: Option<PathBuf>,

@@ -1,5 +1,5 @@
 //! The calls to the kernel that the standard library does not make: connecting to a socket without
-//! waiting, asking who listens there, and signalling a process that cannot be mistaken for another.
+//! waiting, and signalling a process that cannot be mistaken for another.
 
 use std::io;
 use std::mem;
@@ -67,21 +67,4 @@ pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     let stream = UnixStream::from(socket);
     stream.set_nonblocking(false)?;
     Ok(stream)
-}
-
-/// Returns the process that listens at the other end of a connection.
-pub(crate) fn listener(stream: &UnixStream) -> io::Result<u32> {
-    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut length = mem::size_of_val(&peer) as libc::socklen_t;
-    // SAFETY: `peer` is ours to be written for `length` bytes.
-    let result = unsafe {
-        libc::getsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut peer).cast(),
-            &raw mut length,
-        )
-    };
-    if result == 0 { Ok(peer.pid.cast_unsigned()) } else { Err(io::Error::last_os_error()) }
 }

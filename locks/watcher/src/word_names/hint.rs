@@ -13,7 +13,7 @@ use crate::word_names::packages::Packages;
 pub struct Hint {
     /// The path of the file.
     pub module: String,
-    /// What to do.
+    /// What to do so that its functions get names.
     pub remedy: Remedy,
 }
 

@@ -38,7 +38,7 @@ use kilocore_lock_profile::Frame;
 use files::{base, is_library};
 pub use kind::WaitKind;
 use plain::plain;
-use table::{Meaning, Row, Table};
+use table::{FunctionMeaning, Table, WaitingFunction};
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub fn waiter(frames: &[Frame]) -> Option<Waiter> {
 struct Found {
     /// Which frame it is.
     at: usize,
-    row: Row,
+    row: WaitingFunction,
     /// Whether this or a function inside parks the thread on a word of its own.
     parks: bool,
 }
@@ -97,7 +97,7 @@ fn outermost(inside: &[Frame]) -> Option<Found> {
     let mut found: Option<Found> = None;
     let mut parks = false;
     for (at, frame) in inside.iter().enumerate() {
-        let Some(Meaning::Waits(row)) = meaning(frame) else { continue };
+        let Some(FunctionMeaning::Waits(row)) = meaning(frame) else { continue };
         match &mut found {
             Some(found) if found.row.decides => {
                 // Functions of one lock call one another. The outermost is the one that was called.
@@ -119,21 +119,23 @@ fn outermost(inside: &[Frame]) -> Option<Found> {
 }
 
 /// Whether a row of an outer frame says more than that of an inner one.
-fn replaces(outer: &Row, inner: Row) -> bool {
+fn replaces(outer: &WaitingFunction, inner: WaitingFunction) -> bool {
     let is_background = outer.kind == WaitKind::Idle || outer.is_vague;
     inner.is_vague || !(is_background && inner.kind.stops_work())
 }
 
 /// What the first of these frames means, or nothing if it is of the user's program.
-fn meaning_of_first(frames: &[Frame]) -> Option<Meaning> {
+fn meaning_of_first(frames: &[Frame]) -> Option<FunctionMeaning> {
     let first = frames.first()?;
     // Code without a name that is of no file is beside what a virtual machine has generated.
     let is_generated = first.function.is_empty() && first.module.is_empty();
-    meaning(first).or_else(|| between(frames)).or_else(|| is_generated.then_some(Meaning::Library))
+    meaning(first)
+        .or_else(|| between(frames))
+        .or_else(|| is_generated.then_some(FunctionMeaning::Library))
 }
 
 /// What a frame means by itself, or nothing if it is of the user's program.
-fn meaning(frame: &Frame) -> Option<Meaning> {
+fn meaning(frame: &Frame) -> Option<FunctionMeaning> {
     let base = base(&frame.module);
     let by_name = || {
         let plain = plain(&frame.function);
@@ -141,19 +143,19 @@ fn meaning(frame: &Frame) -> Option<Meaning> {
         table::find(tables, &frame.function, &plain)
     };
     let by_name = if frame.function.is_empty() { None } else { by_name() };
-    by_name.or_else(|| is_library(base).then_some(Meaning::Library))
+    by_name.or_else(|| is_library(base).then_some(FunctionMeaning::Library))
 }
 
 /// What the first of these frames means if it has no name, but lies between functions of one
 /// library. A program without a symbol table still names the functions that others may call. What is
 /// called by a function that waits, in the same file, is a part of it.
-fn between(frames: &[Frame]) -> Option<Meaning> {
+fn between(frames: &[Frame]) -> Option<FunctionMeaning> {
     const UNNAMED: usize = 2;
     let (first, outer) = frames.split_first().filter(|(first, _)| first.function.is_empty())?;
     let is_near = |frame: &&Frame| frame.module == first.module;
     let mut near = outer.iter().take(UNNAMED).take_while(is_near);
     let named = near.find(|frame| !frame.function.is_empty())?;
-    matches!(meaning(named), Some(Meaning::Waits(_))).then_some(Meaning::Library)
+    matches!(meaning(named), Some(FunctionMeaning::Waits(_))).then_some(FunctionMeaning::Library)
 }
 
 /// All tables. The first row that waits counts, and only then one that is just part of a library:

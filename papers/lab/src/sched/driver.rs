@@ -189,7 +189,7 @@ impl Driver {
         let spun = self.nanos(now.on_core.since(before.on_core));
         let slept = self.nanos(now.asleep.since(before.asleep));
         LockWait {
-            lock: LockLabel(now.lock.0.into()),
+            lock: now.lock,
             spun: Nanos(self.noise.of(spun.0)),
             slept: Nanos(self.noise.of(slept.0)),
             acquired: Some(self.noise.of(now.acquisitions - before.acquisitions)),
@@ -198,7 +198,7 @@ impl Driver {
 }
 
 const NEVER_TAKEN: LockTimes = LockTimes {
-    lock: kilocore_sim::LockLabel(0),
+    lock: LockLabel(0),
     on_core: Cycles(0),
     asleep: Cycles(0),
     ready: Cycles(0),

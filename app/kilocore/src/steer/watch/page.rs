@@ -23,11 +23,11 @@ const REMEMBERED: usize = 40;
 pub(super) struct Page {
     /// What is steered: a command, or processes.
     pub(super) subject: String,
-    /// Who decides.
+    /// The policy that decides.
     pub(super) policy: String,
     /// Whether nothing is ordered.
     pub(super) dry_run: bool,
-    /// What `q` does.
+    /// What the key `q` does.
     pub(super) q: &'static str,
     /// What was seen last.
     pub(super) snapshot: Option<Snapshot>,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::error::{ReadError, shown};
 use super::row::Row;
-use super::{Place, Rows};
+use super::{InputPlace, Rows};
 
 /// The required keys. Each may have any of the names listed; the first name that is present counts.
 const NEEDED: [(&str, &[&str]); 3] = [
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
             Value::Object(point) => row(point),
             _ => Err("not an object".to_owned()),
         };
-        rows.take(Place::Point(index), row.and_then(Row::measurement));
+        rows.take(InputPlace::Point(index), row.and_then(Row::measurement));
     }
     Ok(rows)
 }

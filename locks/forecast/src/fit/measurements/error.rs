@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
-use super::{LeftOut, Place};
+use super::{InputPlace, LeftOut};
 
 /// Why measurements could not be read. The messages do not name the file, because the caller knows
 /// it.
@@ -103,7 +103,7 @@ impl ReadError {
     /// The error if no point is left on a machine with this many hardware threads. `left_out` is
     /// what was left out before.
     pub(super) fn beyond(machine: String, hardware_threads: u32, left_out: &[LeftOut]) -> Self {
-        let row = |left_out: &&LeftOut| !matches!(left_out.place, Place::Columns(_));
+        let row = |left_out: &&LeftOut| !matches!(left_out.place, InputPlace::Columns(_));
         let rows: Vec<&LeftOut> = left_out.iter().filter(row).collect();
         let unread = match rows.first() {
             None => String::new(),

@@ -4,7 +4,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 
 use super::error::ReadError;
 use super::row::Row;
-use super::{Place, Rows};
+use super::{InputPlace, Rows};
 
 /// The indices of the columns.
 struct Columns {
@@ -50,7 +50,7 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
         } else {
             columns.row(&record).measurement()
         };
-        rows.take(Place::Line(line), row);
+        rows.take(InputPlace::Line(line), row);
     }
     Ok(rows)
 }

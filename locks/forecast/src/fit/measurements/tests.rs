@@ -3,7 +3,7 @@
 use kilocore_locks::LockId;
 use proptest::prelude::*;
 
-use super::{Measurement, Measurements, Place};
+use super::{InputPlace, Measurement, Measurements};
 
 fn parse(text: &str) -> Measurements {
     Measurements::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
@@ -91,7 +91,7 @@ fn rows_that_cannot_be_used_are_named_with_the_reason() {
     ];
     assert_eq!(read.left_out.len(), expected.len(), "{:?}", read.left_out);
     for (left_out, (line, why)) in read.left_out.iter().zip(expected) {
-        assert_eq!(left_out.place, Place::Line(line), "{left_out}");
+        assert_eq!(left_out.place, InputPlace::Line(line), "{left_out}");
         assert!(left_out.why.contains(why), "{left_out}");
     }
 }
@@ -111,7 +111,7 @@ fn our_own_output_gives_back_what_was_given() {
             {"lock":"mcs","alias":"mcs_spin","cores":12,"throughput":30.0,"low":1,"high":90,"given":null}]}"#,
     );
     assert_eq!(read.points, [point(LockId::Mcs, Some("mcs_spin"), 6, 20.0)]);
-    assert_eq!(read.left_out[0].place, Place::Point(1));
+    assert_eq!(read.left_out[0].place, InputPlace::Point(1));
     assert!(read.left_out[0].why.contains("forecast"));
 }
 

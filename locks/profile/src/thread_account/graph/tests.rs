@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use super::{Weight, graph};
 use crate::thread_account::holders::holds;
-use crate::thread_account::kept::{Begin, Doing, ThreadIndex, Turn, Wait, Window, WordIndex};
+use crate::thread_account::kept::{Activity, Begin, ThreadIndex, Turn, Wait, Window, WordIndex};
 
 const THREADS: u32 = 6;
 const WORDS: u32 = 3;
 const END: u64 = 40;
 
 type Edges = BTreeMap<(u32, WaitedFor, WordIndex), Weight>;
-type Ends = BTreeMap<(WaitedFor, Doing), u64>;
+type Ends = BTreeMap<(WaitedFor, Activity), u64>;
 
 /// Two threads a role, and the last thread is of another program.
 fn party(thread: ThreadIndex) -> WaitedFor {
@@ -40,7 +40,7 @@ fn target(window: &Window, wait: &Wait, now: u64) -> Option<ThreadIndex> {
 }
 
 /// What a thread does at a moment.
-fn doing(window: &Window, thread: ThreadIndex, now: u64) -> Doing {
+fn doing(window: &Window, thread: ThreadIndex, now: u64) -> Activity {
     let begun = window.begins.iter().filter(|begin| begin.thread == thread && begin.at <= now);
     begun.max_by_key(|begin| begin.at).map(|begin| begin.doing).unwrap_or_default()
 }
@@ -69,7 +69,7 @@ fn by_definition(window: &Window) -> (Edges, Ends) {
                 edge.in_all += 1;
                 match next {
                     Some(next) => at = next,
-                    None => break (WaitedFor::Unknown, Doing::Unknown),
+                    None => break (WaitedFor::Unknown, Activity::Unknown),
                 }
             };
             *ends.entry(end).or_default() += 1;
@@ -86,7 +86,8 @@ fn window() -> impl Strategy<Value = Window> {
     let turn = (0..END, 0..WORDS, 3..THREADS, any::<bool>());
     let upper = (0..8_u64, 0..12_u64, WORDS..=WORDS, Just(Some(THREADS)));
     let upper = proptest::collection::vec(proptest::collection::vec(upper, 0..4), 3);
-    let doing = prop_oneof![Just(Doing::Computing), Just(Doing::Ready), Just(Doing::Asleep)];
+    let doing =
+        prop_oneof![Just(Activity::Computing), Just(Activity::Ready), Just(Activity::Asleep)];
     let begins = proptest::collection::btree_map((0..THREADS, 0..END), doing, 0..12);
     let turns = proptest::collection::vec(turn, 0..12);
     (waits, upper, turns, begins).prop_map(|(waits, upper, turns, begins)| {
@@ -178,12 +179,12 @@ fn ten_thousand_waiters_of_a_busy_lock_cost_little() {
         until: end,
         waits: (0..threads).map(wait).collect(),
         turns: (0..turns).map(turn).collect(),
-        begins: vec![Begin { at: 0, thread: ThreadIndex(threads), doing: Doing::Computing }],
+        begins: vec![Begin { at: 0, thread: ThreadIndex(threads), doing: Activity::Computing }],
     };
     let mut parties = vec![WaitedFor::Role(0); threads as usize];
     parties.extend([WaitedFor::Role(1), WaitedFor::Role(2)]);
     let graph = graph(&[window], &parties, &[WordKind::Lock]);
     let half = u64::from(threads) * end / 2;
-    assert_eq!(graph.ends[&(WaitedFor::Role(1), Doing::Computing)], half);
-    assert_eq!(graph.ends[&(WaitedFor::Role(2), Doing::Unknown)], half);
+    assert_eq!(graph.ends[&(WaitedFor::Role(1), Activity::Computing)], half);
+    assert_eq!(graph.ends[&(WaitedFor::Role(2), Activity::Unknown)], half);
 }

@@ -8,7 +8,7 @@ use super::kind::WaitKind;
 
 /// A function that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct WaitingFunction {
     pub(super) kind: WaitKind,
     pub(super) what: &'static str,
     /// Nothing outside changes what is waited for.
@@ -21,9 +21,9 @@ pub(super) struct Row {
 
 /// What a function means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum FunctionMeaning {
     /// It waits.
-    Waits(Row),
+    Waits(WaitingFunction),
     /// It is part of a library.
     Library,
 }
@@ -32,13 +32,13 @@ pub(super) enum Meaning {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) pattern: &'static str,
-    pub(super) meaning: Meaning,
+    pub(super) meaning: FunctionMeaning,
 }
 
 impl Entry {
     /// The same, but any row of an outer function says more, even that there is no work.
     pub(super) const fn vaguely(mut self) -> Self {
-        if let Meaning::Waits(row) = &mut self.meaning {
+        if let FunctionMeaning::Waits(row) = &mut self.meaning {
             row.is_vague = true;
         }
         self
@@ -46,7 +46,7 @@ impl Entry {
 
     /// The same, on a word of the waiting thread's own.
     pub(super) const fn parks(mut self) -> Self {
-        if let Meaning::Waits(row) = &mut self.meaning {
+        if let FunctionMeaning::Waits(row) = &mut self.meaning {
             row.parks = true;
         }
         self
@@ -55,14 +55,14 @@ impl Entry {
 
 /// Functions that wait, unless something outside them says more.
 pub(super) const fn wait(pattern: &'static str, kind: WaitKind, what: &'static str) -> Entry {
-    let row = Row { kind, what, decides: false, parks: false, is_vague: false };
-    Entry { pattern, meaning: Meaning::Waits(row) }
+    let row = WaitingFunction { kind, what, decides: false, parks: false, is_vague: false };
+    Entry { pattern, meaning: FunctionMeaning::Waits(row) }
 }
 
 /// Functions that wait, whatever is outside them.
 pub(super) const fn decisive(pattern: &'static str, kind: WaitKind, what: &'static str) -> Entry {
-    let row = Row { kind, what, decides: true, parks: false, is_vague: false };
-    Entry { pattern, meaning: Meaning::Waits(row) }
+    let row = WaitingFunction { kind, what, decides: true, parks: false, is_vague: false };
+    Entry { pattern, meaning: FunctionMeaning::Waits(row) }
 }
 
 /// Functions that wait on a word of the waiting thread's own, unless something outside says more.
@@ -72,7 +72,7 @@ pub(super) const fn parked(pattern: &'static str, kind: WaitKind, what: &'static
 
 /// Functions that mean nothing by themselves.
 pub(super) const fn library(pattern: &'static str) -> Entry {
-    Entry { pattern, meaning: Meaning::Library }
+    Entry { pattern, meaning: FunctionMeaning::Library }
 }
 
 /// A table, and the files whose functions are meant.
@@ -112,18 +112,18 @@ pub(super) fn find<'a>(
     tables: impl Iterator<Item = &'a Table>,
     name: &str,
     plain: &str,
-) -> Option<Meaning> {
+) -> Option<FunctionMeaning> {
     let mut is_known = false;
     for entry in tables.flat_map(|table| table.entries) {
         if !fits(entry.pattern, name, plain) {
             continue;
         }
-        if let Meaning::Waits(_) = entry.meaning {
+        if let FunctionMeaning::Waits(_) = entry.meaning {
             return Some(entry.meaning);
         }
         is_known = true;
     }
-    is_known.then_some(Meaning::Library)
+    is_known.then_some(FunctionMeaning::Library)
 }
 
 fn fits(pattern: &str, name: &str, plain: &str) -> bool {

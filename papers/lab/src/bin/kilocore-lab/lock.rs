@@ -5,10 +5,12 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, rw_lock_named};
-use kilocore_forecast::{Curve, Duration, ForecastPoint, Job, RunSize, Workload, curve_on, sweep};
+use kilocore_forecast::{
+    Curve, Duration, ForecastPoint, Job, RunSize, TODAY, TriedLock, Workload, curve_on, sweep,
+};
+use kilocore_lock_report::CurvesReport;
+use kilocore_lock_report::terminal::curves_table;
 use kilocore_locks::{LockId, RwLockId};
-use kilocore_report::CurvesReport;
-use kilocore_report::terminal::curves_table;
 use kilocore_sim::longest_run;
 use serde::Serialize;
 
@@ -123,9 +125,8 @@ impl Arguments {
         (self.reads.is_some() || !self.rwlock.is_empty()).then(|| self.reads.unwrap_or(90.0))
     }
 
-    /// What is compared: the name of each lock, the algorithm that is simulated for mutexes, and the
-    /// workload.
-    fn candidates(&self) -> Vec<(&'static str, LockId, Workload)> {
+    /// What is compared: each lock with its workload.
+    fn candidates(&self) -> Vec<(TriedLock, Workload)> {
         let vary = match self.variation {
             Variation::Exponential => Duration::Exponential,
             Variation::Constant => Duration::Constant,
@@ -136,15 +137,16 @@ impl Arguments {
             let workload = |&lock: &RwLockId| {
                 let reads = percent / 100.0;
                 let workload = Workload::single_rw_lock(think(), hold(), self.lines, lock, reads);
-                (lock.name(), LockId::Futex, workload)
+                // No lock of this workload is a mutex.
+                (TriedLock::ReadWrite { lock, beside: TODAY }, workload)
             };
             rw_locks.iter().map(workload).collect()
         } else {
             let locks = if self.lock.is_empty() { LockId::ALL } else { &self.lock[..] };
             let workload = Workload::single_lock(think(), hold(), self.lines);
-            locks.iter().map(|&lock| (lock.name(), lock, workload.clone())).collect()
+            locks.iter().map(|&lock| (lock.into(), workload.clone())).collect()
         };
-        for (_, _, workload) in &mut candidates {
+        for (_, workload) in &mut candidates {
             workload.locks[0].instances = self.locks;
         }
         candidates
@@ -192,16 +194,13 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let jobs: Vec<Job<'_>> = candidates
         .iter()
-        .flat_map(|(_, lock, workload)| {
+        .flat_map(|(lock, workload)| {
             cores.0.iter().map(move |&cores| Job { workload, lock: *lock, cores, size })
         })
         .collect();
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let mut points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
-    for (chunk, (name, ..)) in points.chunks_mut(cores.0.len()).zip(&candidates) {
-        chunk.iter_mut().for_each(|point| point.lock = name);
-    }
     let curves: Vec<Curve> = points
         .chunks(cores.0.len())
         .map(|chunk| {

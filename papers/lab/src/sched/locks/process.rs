@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use kilocore_locks::RawLock;
-use kilocore_platform::{Atomic, Cycles, Nanos, Ordering, Padded, Platform};
-use kilocore_sim::{LockLabel, Random, Sim};
+use kilocore_platform::{Atomic, Cycles, LockLabel, Nanos, Ordering, Padded, Platform};
+use kilocore_sim::{Random, Sim};
 
 use crate::sched::locks::load::{Load, Section};
 

@@ -77,7 +77,7 @@ fn holder_and_waiter() -> Vec<Box<dyn FnOnce()>> {
     };
     let waiter = move || {
         Sim::work(us(500));
-        Sim::lock_wait_begins(kilocore_sim::LockLabel(5));
+        Sim::lock_wait_begins(LockLabel(5));
         Sim::wait_until(&**theirs, Wait::Spin, |value| value == 1);
         Sim::lock_acquired();
         Sim::work(us(5000));

@@ -1,0 +1,41 @@
+//! The lock that a curve is of: a mutex, or a read-write lock beside one.
+
+use kilocore_locks::{LockId, RwLockId};
+
+/// The lock that a curve is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriedLock {
+    /// A mutex, in the place of the workload's mutexes.
+    Mutex(LockId),
+    /// A read-write lock. The workload has it in its [`LockUse::read_write`](crate::LockUse::read_write).
+    ReadWrite {
+        /// The read-write lock.
+        lock: RwLockId,
+        /// The mutex in the place of the workload's mutexes, if it has any.
+        beside: LockId,
+    },
+}
+
+impl TriedLock {
+    /// The name of the curve.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mutex(lock) => lock.name(),
+            Self::ReadWrite { lock, .. } => lock.name(),
+        }
+    }
+
+    /// The mutex in the place of the workload's mutexes.
+    pub(crate) fn mutex(self) -> LockId {
+        match self {
+            Self::Mutex(lock) | Self::ReadWrite { beside: lock, .. } => lock,
+        }
+    }
+}
+
+impl From<LockId> for TriedLock {
+    fn from(lock: LockId) -> Self {
+        Self::Mutex(lock)
+    }
+}

@@ -1,0 +1,27 @@
+//! Forecasts, fits and profiles of locks, for people: in files and on the terminal.
+//!
+//! - [`ForecastReport`], [`CurvesReport`] and [`FitReport`]: throughput under each lock against cores.
+//! - [`waits_page`]: where a program's threads spent their time, and who waited for whom.
+//! - [`terminal`]: the tables that the command line prints.
+//!
+//! How charts, tables and pages are made is [`kilocore_show`]'s.
+
+mod chart_file;
+mod fit_page;
+mod fit_words;
+mod formats;
+mod locks;
+mod marks;
+mod page;
+mod program;
+mod quantities;
+mod source;
+mod spreadsheet;
+pub mod terminal;
+mod waits_graph;
+mod waits_page;
+mod waits_parts;
+mod waits_words;
+
+pub use source::{CurvesReport, FitReport, ForecastReport};
+pub use waits_page::waits_page;
