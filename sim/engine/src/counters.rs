@@ -5,7 +5,7 @@
 
 use kilocore_platform::{CpuId, Cycles};
 
-use crate::core_set::CoreSet;
+use crate::CoreSet;
 use crate::ids::TaskId;
 use crate::outcome::TaskTimes;
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use kilocore_platform::{CpuId, Cycles};
 
-use crate::core_set::CoreSet;
+use crate::CoreSet;
 use crate::counters::MachineView;
 use crate::ids::TaskId;
 

@@ -5,7 +5,7 @@ use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 
-use crate::core_set::CoreSet;
+use crate::CoreSet;
 use crate::costs::{Costs, NEVER, Place};
 use crate::current::in_task;
 use crate::engine::Engine;

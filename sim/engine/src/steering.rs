@@ -5,7 +5,7 @@
 
 use kilocore_platform::Cycles;
 
-use crate::core_set::CoreSet;
+use crate::CoreSet;
 use crate::counters::{LockLabel, LockTimes, TaskCounters};
 use crate::execution::Execution;
 use crate::ids::TaskId;
