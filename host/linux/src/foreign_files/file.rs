@@ -177,6 +177,12 @@ impl ForeignFile {
         Ok((&self.file).take(size))
     }
 
+    /// The open file, for who knows how much of it to read.
+    #[must_use]
+    pub fn into_file(self) -> File {
+        self.file
+    }
+
     /// The path by which it was opened.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -68,20 +68,3 @@ pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     stream.set_nonblocking(false)?;
     Ok(stream)
 }
-
-/// Returns the process that listens at the other end of a connection.
-pub(crate) fn listener(stream: &UnixStream) -> io::Result<u32> {
-    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut length = mem::size_of_val(&peer) as libc::socklen_t;
-    // SAFETY: `peer` is ours to be written for `length` bytes.
-    let result = unsafe {
-        libc::getsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut peer).cast(),
-            &raw mut length,
-        )
-    };
-    if result == 0 { Ok(peer.pid.cast_unsigned()) } else { Err(io::Error::last_os_error()) }
-}
