@@ -18,15 +18,17 @@ pub(crate) fn folder() -> TempDir {
 
 /// Compiles one of `programs`.
 pub(crate) fn compiled(folder: &Path, source: &str) -> PathBuf {
-    let program = folder.join(source).with_extension("");
     let compiler = if source.ends_with(".c") { "cc" } else { "c++" };
-    let built = Command::new(compiler)
-        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-fopenmp", "-o"])
-        .arg(&program)
-        .arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs")).join(source))
-        .status()
-        .expect("there is a compiler");
-    assert!(built.success());
+    built(folder, source, &[compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-fopenmp"])
+}
+
+/// Builds one of `programs` with a command, into this folder.
+pub(crate) fn built(folder: &Path, source: &str, command: &[&str]) -> PathBuf {
+    let program = folder.join(source).with_extension("");
+    let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs"));
+    let mut compiler = Command::new(command[0]);
+    compiler.args(&command[1..]).arg("-o").arg(&program).arg(sources.join(source));
+    kilocore_shipped::output_of(&mut compiler);
     program
 }
 
