@@ -43,7 +43,7 @@ pub(crate) fn options() -> Options<'static> {
 
 /// A program that was run.
 #[derive(Debug)]
-pub(crate) struct Ran<T> {
+pub(crate) struct RunResult<T> {
     pub(crate) made: T,
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
@@ -55,7 +55,7 @@ pub(crate) fn ran<T>(
     command: &[OsString],
     options: Options<'_>,
     consume: impl FnOnce(&mut Stream<'_>) -> T,
-) -> Ran<T> {
+) -> RunResult<T> {
     let folder = folder();
     let create = |name| File::create(folder.path().join(name)).expect("there is room");
     let (stdout, stderr) = (create("out"), create("err"));
@@ -64,11 +64,11 @@ pub(crate) fn ran<T>(
     let recorded = record(command, &options, consume).expect("it can be recorded");
     let stdout = std::fs::read(folder.path().join("out")).expect("it was written");
     let threads_unrecorded = recorded.threads_unrecorded;
-    Ran { made: recorded.made, status: recorded.status, stdout, threads_unrecorded }
+    RunResult { made: recorded.made, status: recorded.status, stdout, threads_unrecorded }
 }
 
 /// Runs it and adds up.
-pub(crate) fn summed(command: &[OsString], options: Options<'_>) -> Ran<Sums> {
+pub(crate) fn summed(command: &[OsString], options: Options<'_>) -> RunResult<Sums> {
     ran(command, options, |stream| {
         let mut sums = Sums::default();
         for event in stream.by_ref() {

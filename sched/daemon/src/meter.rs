@@ -76,7 +76,7 @@ const MOST_LOOKS: usize = 1000;
 
 /// What looks at a thread in this window have shown.
 #[derive(Debug, Default)]
-struct Seen {
+struct LookCounts {
     looks: u64,
     sleeps: BTreeMap<Sleep, u64>,
 }
@@ -95,7 +95,7 @@ pub struct Meter {
     coverage: BTreeMap<Named, Coverage>,
     unseen: Vec<String>,
     before: BTreeMap<TaskId, (Nanos, Nanos)>,
-    seen: BTreeMap<TaskId, Seen>,
+    seen: BTreeMap<TaskId, LookCounts>,
     looked: usize,
     next: usize,
     tick: Nanos,

@@ -80,14 +80,14 @@ const MOST: u64 = 1 << 50;
 pub struct ResourceAware {
     name: &'static str,
     options: ResourceAwareOptions,
-    tasks: BTreeMap<TaskId, Known>,
+    tasks: BTreeMap<TaskId, TaskEstimate>,
     /// What all of them do on average, since the last window.
     usual: Usual,
 }
 
 /// What is known of a task.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct TaskEstimate {
     windows: u32,
     pressure: Smoothed,
     line: Line,

@@ -109,7 +109,7 @@ pub(crate) fn record_with(
     let program = command.first().ok_or(SampleError::NoProgram)?;
     let allowed = allowed_cores();
     check(options, &allowed)?;
-    let place = Place::beside(&options.output)?;
+    let place = UnfinishedFolder::beside(&options.output)?;
     let cores = options.cores.as_deref();
     let spare = spare_cores(cores);
     // The program begins in the control group of this process.
@@ -202,7 +202,7 @@ fn attach(
     pid: libc::pid_t,
     command: &[OsString],
     options: &Options<'_>,
-    place: &Place,
+    place: &UnfinishedFolder,
     spare: &[CpuId],
 ) -> Result<(Running, Vec<String>), SampleError> {
     let mut warnings = Vec::new();
@@ -261,11 +261,11 @@ fn output_warning(end: &End) -> Option<String> {
 
 /// A folder beside the profile's place. The profile is in it until it is whole.
 #[derive(Debug)]
-struct Place {
+struct UnfinishedFolder {
     folder: TempDir,
 }
 
-impl Place {
+impl UnfinishedFolder {
     fn beside(output: &Path) -> Result<Self, SampleError> {
         let failed = |source| SampleError::Output { file: output.to_owned(), source };
         let beside = match output.parent() {

@@ -148,12 +148,12 @@ impl Rule {
 pub struct Counter {
     rule: Rule,
     streams: [Mutex<Lines>; 2],
-    seen: Mutex<Seen>,
+    seen: Mutex<WorkCount>,
 }
 
 /// What was seen so far.
 #[derive(Debug, Default)]
-struct Seen {
+struct WorkCount {
     count: Decimal,
     matches: u64,
     cut_lines: u64,
@@ -211,7 +211,7 @@ impl Observer for Counter {
     }
 }
 
-impl Seen {
+impl WorkCount {
     /// Looks at a line.
     fn look(&mut self, expression: &Regex, line: &[u8], cut: bool) {
         self.cut_lines += u64::from(cut);
