@@ -18,7 +18,7 @@ mod small_file;
 
 pub use clock::{cycles, monotonic, processor_time, thread_time};
 pub use limits::{HeldUp, about_offline, offline_cores, offline_warning};
-pub use look::{Call, Doing, Look, Word, doing, futex_word, look};
+pub use look::{Call, SyscallState, ThreadState, Word, futex_word, look, syscall_state};
 pub use peer::peer;
 pub use process::{
     FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,

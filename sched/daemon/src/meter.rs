@@ -81,7 +81,7 @@ struct LookCounts {
     sleeps: BTreeMap<Sleep, u64>,
 }
 
-/// Watches the threads.
+/// What counts, for each thread and window, its time, its waits and its events.
 #[derive(Debug)]
 pub struct Meter {
     metrics: Metrics,
@@ -201,7 +201,7 @@ impl Meter {
         self.metrics
     }
 
-    /// What is watched.
+    /// The sources of what is known of threads, as sentences.
     #[must_use]
     pub fn sources(&self) -> Vec<String> {
         let mut sources = vec!["running and waiting times of threads (/proc schedstat)".to_owned()];

@@ -22,7 +22,7 @@ pub struct Thread {
     pub task: TaskId,
     /// Its number and start time.
     pub of: Named,
-    /// Its process.
+    /// The process that the thread belongs to.
     pub process: Named,
     /// The number of its process for policies.
     pub program: ProgramId,
@@ -63,7 +63,7 @@ pub enum Order {
     Refused,
 }
 
-/// All of them.
+/// All threads of the programs that are steered.
 #[derive(Debug, Default)]
 pub struct Tree {
     processes: BTreeMap<u32, (Named, ProgramId)>,

@@ -97,7 +97,7 @@ struct TaskEstimate {
 }
 
 impl ResourceAware {
-    /// With these constants.
+    /// Makes a policy with this name and these constants, that has seen no window.
     #[must_use]
     pub fn new(name: &'static str, options: ResourceAwareOptions) -> Self {
         Self { name, options, tasks: BTreeMap::new(), usual: Usual::default() }
@@ -115,7 +115,7 @@ impl ResourceAware {
         Self::new("complement", ResourceAwareOptions::COMPLEMENT)
     }
 
-    /// The constants.
+    /// The constants with which it was made.
     #[must_use]
     pub fn options(&self) -> &ResourceAwareOptions {
         &self.options

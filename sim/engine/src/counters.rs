@@ -16,7 +16,7 @@ pub struct LockLabel(pub u32);
 /// What a task has had to do with one lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockTimes {
-    /// The lock.
+    /// The lock that was waited for.
     pub lock: LockLabel,
     /// How long the task has waited for it on a core: spinning, or on its way to sleep and back.
     pub on_core: Cycles,
@@ -42,7 +42,7 @@ pub enum RunState {
     OnCore,
     /// It wants a core.
     Ready,
-    /// It sleeps.
+    /// It sleeps, and wants no core.
     Asleep,
     /// It has ended.
     Done,
@@ -59,7 +59,7 @@ pub struct TaskCounters {
     /// Cycles of what it [executed](crate::Sim::execute). This and the following are counted for
     /// nothing else.
     pub cycles: u64,
-    /// Instructions.
+    /// Instructions that it executed.
     pub instructions: u64,
     /// References to the last-level cache.
     pub references: u64,
@@ -76,18 +76,18 @@ pub struct TaskCounters {
 /// What a task [executed](crate::Sim::execute) while another one used the same last-level cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoRun {
-    /// The other task.
+    /// The task that used the cache meanwhile.
     pub task: TaskId,
-    /// Cycles.
+    /// Cycles in which both had cores.
     pub cycles: u64,
-    /// Instructions.
+    /// Instructions that it executed.
     pub instructions: u64,
 }
 
 /// A task, as a scheduler sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskView {
-    /// The task.
+    /// The task that this is about.
     pub task: TaskId,
     /// What it is about.
     pub state: RunState,
@@ -114,7 +114,7 @@ pub struct TaskView {
 /// The machine at a moment, as a scheduler sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct MachineView<'a> {
-    /// The moment.
+    /// The moment, in cycles since the simulation began.
     pub now: Cycles,
     /// All tasks in the order of spawning, also those that have ended.
     pub tasks: &'a [TaskView],
