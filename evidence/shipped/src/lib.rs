@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+mod running;
+
+pub use running::{Running, run, scratch, succeed};
+
 /// Builds what ships and returns the folder with the program `kilocore` and the shared libraries.
 ///
 /// # Panics

@@ -65,7 +65,7 @@ pub struct Comparison {
     /// The probability of such a difference by chance, corrected for the number of comparisons of
     /// this benchmark.
     pub chance: f64,
-    /// The result.
+    /// Which of the two sides is faster, if any surely is.
     pub verdict: Verdict,
     /// Whether one of the runs was unsteady here. The difference may then be due to what disturbed
     /// it.
@@ -75,7 +75,7 @@ pub struct Comparison {
 /// All comparisons of two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparisons {
-    /// `kilocore-bench-comparison`.
+    /// The kind of the document: `kilocore-bench-comparison`.
     pub schema: &'static str,
     /// The version of the format.
     pub version: u32,

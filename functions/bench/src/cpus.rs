@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use kilocore_hardware::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, affinity, confine};
 use kilocore_hardware::{Processor, shape};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -166,7 +166,7 @@ impl Cpus {
 
 /// Returns the processors on which this thread may run, in ascending order.
 pub(crate) fn allowed() -> Vec<u32> {
-    CpuSet::of_this_thread().map_or_else(|_| vec![0], |set| set.iter().map(|cpu| cpu.0).collect())
+    affinity(0).map_or_else(|_| vec![0], |set| set.iter().map(|cpu| cpu.0).collect())
 }
 
 /// Confines the calling thread to these processors. An empty list confines it to none in
@@ -175,9 +175,8 @@ pub(crate) fn pin(cpus: &[u32]) -> Result<(), Refusal> {
     if cpus.is_empty() {
         return Ok(());
     }
-    let set = CpuSet::of(cpus.iter().copied().map(CpuId));
-    let confined = set.and_then(|set| set.confine_this_thread());
-    confined.map_err(|error| Refusal::of("sched_setaffinity", &error))
+    confine(cpus.iter().copied().map(CpuId))
+        .map_err(|error| Refusal::of("sched_setaffinity", &error))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub struct Document {
 pub struct Generated {
     /// The program and its version.
     pub by: String,
-    /// The command line.
+    /// The command line with which it was measured.
     pub command: String,
     /// When the run began, in seconds since 1970.
     pub begun_unix_s: u64,
@@ -66,7 +66,7 @@ pub struct Settings {
 pub struct Outcome {
     /// The name of the benchmark.
     pub name: String,
-    /// What it measures.
+    /// What the benchmark measures, in a few words.
     pub title: String,
     /// What one operation is.
     pub operation: String,

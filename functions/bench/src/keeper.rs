@@ -132,7 +132,7 @@ fn leave_session() -> io::Result<()> {
 
 /// What the keeper's process does: it answers requests until the pipe ends, and then cleans up.
 pub(crate) fn serve() -> ExitCode {
-    let mut kept = Kept::default();
+    let mut kept = HeldResources::default();
     // Its current folder would keep a file system busy.
     let _ = std::env::set_current_dir("/");
     let mut out = io::stdout().lock();
@@ -153,12 +153,12 @@ pub(crate) fn serve() -> ExitCode {
 
 /// What a keeper has made and not removed yet.
 #[derive(Debug, Default)]
-struct Kept {
+struct HeldResources {
     folders: Vec<PathBuf>,
     semaphores: Vec<i32>,
 }
 
-impl Kept {
+impl HeldResources {
     fn carry_out(&mut self, request: &Request) -> Result<Answer, Refusal> {
         match request {
             Request::Hello => Ok(Answer::Done),
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_was_made_is_there_until_cleared() {
         let parent = tempfile::tempdir().unwrap();
-        let mut kept = Kept::default();
+        let mut kept = HeldResources::default();
         let folder = kept.folder(parent.path()).unwrap();
         std::fs::create_dir(folder.join("a")).unwrap();
         std::fs::write(folder.join("a/b"), "c").unwrap();
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_folder_where_none_can_be_made_is_refused() {
-        let refused = Kept::default().folder(Path::new("/nonexistent")).unwrap_err();
+        let refused = HeldResources::default().folder(Path::new("/nonexistent")).unwrap_err();
         assert!(matches!(refused, Refusal::Scratch { .. }), "{refused}");
     }
 }

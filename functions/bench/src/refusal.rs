@@ -28,7 +28,7 @@ pub enum Refusal {
         folder.display()
     )]
     Scratch {
-        /// The folder.
+        /// The folder in which files were to be made.
         folder: PathBuf,
         /// What the system said.
         error: String,
@@ -40,7 +40,7 @@ pub enum Refusal {
         folder.display()
     )]
     Room {
-        /// The folder.
+        /// The folder in which files were to be made.
         folder: PathBuf,
         /// How many MiB the benchmark needs there.
         needed_mib: u64,
@@ -58,7 +58,7 @@ pub enum Refusal {
     /// The kernel lacks what the benchmark uses.
     #[error("this system has no {facility}: {error}")]
     Facility {
-        /// What is missing.
+        /// What this system lacks.
         facility: String,
         /// What the system said.
         error: String,
@@ -68,13 +68,13 @@ pub enum Refusal {
     Kind {
         /// The kind that was asked for.
         kind: Kind,
-        /// Why not.
+        /// The reason, as a sentence.
         why: String,
     },
     /// A system call failed for another reason.
     #[error("{call} failed: {error}")]
     System {
-        /// The system call.
+        /// The name of the system call that failed.
         call: String,
         /// What the system said.
         error: String,
@@ -88,7 +88,7 @@ pub enum Refusal {
     /// The tasks made no progress for a long time.
     #[error("tasks made no progress for {seconds} s, waiting until {waiting_for}")]
     Stuck {
-        /// For how long.
+        /// For how long there was no progress, in seconds.
         seconds: u64,
         /// What was waited for.
         waiting_for: String,

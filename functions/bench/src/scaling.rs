@@ -66,7 +66,7 @@ impl Usl {
 /// What a curve says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
-    /// Its shape.
+    /// Whether throughput scales, flattens or collapses.
     pub shape: Shape,
     /// The speedup on the most cores, relative to one core. If one core was not measured, the rate
     /// is taken to be linear up to the fewest cores that were.
@@ -80,7 +80,7 @@ pub struct Scaling {
     /// A curve that does not scale may then be due to them.
     #[serde(default)]
     pub disturbed: bool,
-    /// Gustafson's law.
+    /// Gustafson's law, fitted to the speedups.
     pub gustafson: Gustafson,
     /// The universal scalability law.
     pub usl: Option<Usl>,

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// An interval in which the true median lies, with some certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end, in the unit of the samples.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end, in the unit of the samples.
     pub high: f64,
     /// The probability that the true median lies in it, at most 1. It is at least 0.95 if there are
     /// enough samples.

@@ -5,7 +5,7 @@ use crate::{FunctionId, SampledProfile, Tally};
 /// The samples of a function in all its contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FunctionTally {
-    /// The function.
+    /// The function that the samples are of.
     pub function: FunctionId,
     /// The samples in the function itself.
     pub own: Tally,

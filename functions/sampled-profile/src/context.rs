@@ -25,7 +25,7 @@ impl ContextId {
 /// The samples that fell on a function or a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// How many samples.
+    /// How many samples these are.
     pub samples: u64,
     /// The sum of what the samples stand for, in the profile's [`Unit`](crate::Unit).
     pub weight: u64,
@@ -151,7 +151,7 @@ impl Contexts {
         sums
     }
 
-    /// All samples together.
+    /// Returns the sum of all samples.
     #[must_use]
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();

@@ -8,14 +8,14 @@ use std::fmt;
 pub struct FunctionId(u32);
 
 impl FunctionId {
-    /// The index.
+    /// Its index among the profile's functions.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where code lies.
+/// Whether code belongs to user space, the kernel or another system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Origin {
     /// The kernel or one of its modules.

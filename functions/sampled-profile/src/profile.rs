@@ -76,7 +76,7 @@ pub enum Rate {
 pub struct Facts {
     /// The event that was sampled, as the profile names it.
     pub event: Option<String>,
-    /// How often.
+    /// How often a sample was taken.
     pub rate: Option<Rate>,
     /// From the first sample's time to the last one's, in nanoseconds.
     pub span_ns: Option<u64>,
@@ -123,7 +123,7 @@ pub enum Remark {
     },
     /// The file has other events, which were left out.
     OtherEvents {
-        /// Their names.
+        /// The names of the events that were left out.
         left_out: Vec<String>,
     },
     /// Samples of processors that had nothing to do were left out.
@@ -135,9 +135,9 @@ pub enum Remark {
     Inlined,
     /// No address in this file has a name.
     NoSymbols {
-        /// The file.
+        /// The file that contains the code.
         object: String,
-        /// Why not.
+        /// The reason, as a sentence.
         why: String,
     },
 }
@@ -174,9 +174,9 @@ impl fmt::Display for Remark {
 /// A profile: calling contexts and the samples that fell on them.
 #[derive(Debug, Clone)]
 pub struct SampledProfile {
-    /// Its functions.
+    /// The functions that its stacks consist of.
     pub functions: Functions,
-    /// Its stacks.
+    /// The stacks, each with its samples.
     pub contexts: Contexts,
     /// What the weights count.
     pub unit: Unit,
@@ -202,7 +202,7 @@ impl SampledProfile {
         }
     }
 
-    /// All samples together.
+    /// Returns the sum of all samples.
     #[must_use]
     pub fn total(&self) -> Tally {
         self.contexts.total()

@@ -11,7 +11,7 @@ pub enum MeasureError {
         "{path}: {reason}; measuring needs Linux with /sys mounted: start from a file of `kilocore list machines NAME` instead"
     )]
     Unreadable {
-        /// The file.
+        /// The file of the system's.
         path: String,
         /// What the system said.
         reason: String,
@@ -21,9 +21,9 @@ pub enum MeasureError {
         "{path}: `{text}` is not {expected}; start from a file of `kilocore list machines NAME` instead"
     )]
     Malformed {
-        /// The file.
+        /// The file of the system's.
         path: String,
-        /// What it holds.
+        /// The text that was not understood.
         text: String,
         /// What was expected there.
         expected: &'static str,

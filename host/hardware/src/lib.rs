@@ -1,6 +1,7 @@
 //! This host: which hardware threads a thread may run on, and the machine file that describes it.
 //!
-//! * [`CpuSet`] says which hardware threads a thread may use, on hosts of any size.
+//! * [`affinity`] says which hardware threads a thread may use, on hosts of any size, and
+//!   [`set_affinity`] and [`confine`] change that.
 //! * [`shape`] reads sockets, cores and caches from `/sys`.
 //! * [`measure_host`] measures latencies, bandwidth and the costs of the operating system with
 //!   pinned threads. Each figure is the median of several samples; all of them take a few seconds.
@@ -20,7 +21,7 @@ mod processor;
 mod sysfs;
 mod system;
 
-pub use affinity::CpuSet;
+pub use affinity::{CpuSet, affinity, confine, set_affinity};
 pub use core_to_core::{core_to_core_ns, host_core_to_core};
 pub use error::MeasureError;
 pub use host::measure_host;

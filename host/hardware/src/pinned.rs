@@ -2,14 +2,14 @@
 
 use kilocore_platform::CpuId;
 
-use crate::affinity::CpuSet;
+use crate::affinity::{CpuSet, affinity, confine, set_affinity};
 
 use crate::MeasureError;
 
 /// Returns the processors that the calling thread may use, by Linux' numbers in rising order, or
 /// none if the system does not tell.
 pub(crate) fn allowed() -> Vec<u32> {
-    let set = CpuSet::of_this_thread().unwrap_or(CpuSet::EMPTY);
+    let set = affinity(0).unwrap_or_default();
     set.iter().map(|cpu| cpu.0).collect()
 }
 
@@ -22,8 +22,8 @@ pub(crate) struct Pinned {
 impl Pinned {
     pub(crate) fn to(cpu: u32) -> Result<Self, MeasureError> {
         let pinned = || {
-            let before = CpuSet::of_this_thread()?;
-            CpuSet::of([CpuId(cpu)])?.confine_this_thread()?;
+            let before = affinity(0)?;
+            confine([CpuId(cpu)])?;
             Ok(Self { before })
         };
         pinned()
@@ -35,6 +35,6 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         // Restoring the set that the thread had can fail only if processors went offline
         // meanwhile; then the thread stays where it is, which is harmless.
-        let _ = self.before.confine_this_thread();
+        let _ = set_affinity(0, &self.before);
     }
 }

@@ -38,15 +38,15 @@ pub struct Shape {
 /// are met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Processor {
-    /// Linux' number.
+    /// The hardware thread's number, as Linux counts.
     pub cpu: u32,
-    /// The package.
+    /// The processor package that it is in.
     pub socket: u32,
-    /// The NUMA node.
+    /// The memory node that it belongs to.
     pub node: u32,
     /// The group of cores with a nearer cache in common.
     pub group: u32,
-    /// The core.
+    /// The physical core that it is a hardware thread of.
     pub core: u32,
 }
 

@@ -17,7 +17,8 @@ pub fn cycles() -> u64 {
     }
 }
 
-/// The monotonic clock.
+/// Returns the time of `CLOCK_MONOTONIC`: since the machine was started, without the time in which it
+/// was suspended.
 #[must_use]
 pub fn monotonic() -> Duration {
     time_of(libc::CLOCK_MONOTONIC).unwrap_or_default()

@@ -10,6 +10,7 @@ pub mod foreign_files;
 mod limits;
 mod look;
 pub mod maps;
+mod peer;
 pub mod perf_events;
 mod process;
 mod quota;
@@ -17,7 +18,8 @@ mod small_file;
 
 pub use clock::{cycles, monotonic, processor_time, thread_time};
 pub use limits::{HeldUp, about_offline, offline_cores, offline_warning};
-pub use look::{Call, Doing, Look, Word, doing, futex_word, look};
+pub use look::{Call, SyscallState, ThreadState, Word, futex_word, look, syscall_state};
+pub use peer::peer;
 pub use process::{
     FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,
     process_of, status, threads,

@@ -10,7 +10,7 @@ use crate::read;
 
 /// What a look at a thread shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Look {
+pub enum ThreadState {
     /// It runs, or is ready to run.
     Running,
     /// It sleeps in a system call of this name. The name is empty if it could not be read.
@@ -48,7 +48,7 @@ const PRIVATE: u64 = 0x80;
 /// running
 /// -1 0x7ffd5a1c 0x7f2d1bf8
 /// ```
-pub fn look(pid: u32, thread: u32) -> Look {
+pub fn look(pid: u32, thread: u32) -> ThreadState {
     let mut text = [0; 256];
     match read(&format!("/proc/{pid}/task/{thread}/syscall"), &mut text) {
         Ok(text) => parse(pid, &String::from_utf8_lossy(text)),
@@ -57,11 +57,11 @@ pub fn look(pid: u32, thread: u32) -> Look {
 }
 
 /// What is known of a thread whose system call may not be read.
-fn without_call(state: Option<u8>) -> Look {
+fn without_call(state: Option<u8>) -> ThreadState {
     match state {
-        None | Some(b'Z' | b'X') => Look::Gone,
-        Some(b'R') => Look::Running,
-        Some(_) => Look::Asleep("".into()),
+        None | Some(b'Z' | b'X') => ThreadState::Gone,
+        Some(b'R') => ThreadState::Running,
+        Some(_) => ThreadState::Asleep("".into()),
     }
 }
 
@@ -88,7 +88,7 @@ impl Call {
 
 /// What is known of the system call of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
+pub enum SyscallState {
     /// It runs, or is ready to run.
     Running,
     /// It sleeps in a system call.
@@ -101,47 +101,47 @@ pub enum Doing {
 
 /// Returns in which system call a thread of a process sleeps, if it does.
 #[must_use]
-pub fn doing(pid: u32, thread: u32) -> Doing {
+pub fn syscall_state(pid: u32, thread: u32) -> SyscallState {
     let mut text = [0; 256];
     match read(&format!("/proc/{pid}/task/{thread}/syscall"), &mut text) {
         Ok(text) => parse_call(&String::from_utf8_lossy(text)),
         Err(_) => match without_call(process::status(thread).map(|status| status.state)) {
-            Look::Gone => Doing::Gone,
-            Look::Running => Doing::Running,
-            _ => Doing::Asleep,
+            ThreadState::Gone => SyscallState::Gone,
+            ThreadState::Running => SyscallState::Running,
+            _ => SyscallState::Asleep,
         },
     }
 }
 
-fn parse_call(text: &str) -> Doing {
+fn parse_call(text: &str) -> SyscallState {
     let mut words = text.split_ascii_whitespace();
     let number = match words.next() {
-        Some("running") => return Doing::Running,
+        Some("running") => return SyscallState::Running,
         Some(number) => number,
-        None => return Doing::Gone,
+        None => return SyscallState::Gone,
     };
-    let Ok(number) = number.parse() else { return Doing::Asleep };
+    let Ok(number) = number.parse() else { return SyscallState::Asleep };
     let mut values = [0; 8];
     for value in &mut values {
         let word = words.next().unwrap_or_default().trim_start_matches("0x");
-        let Ok(read) = u64::from_str_radix(word, 16) else { return Doing::Asleep };
+        let Ok(read) = u64::from_str_radix(word, 16) else { return SyscallState::Asleep };
         *value = read;
     }
     let [a, b, c, d, e, f, stack, address] = values;
-    Doing::Call(Call { number, arguments: [a, b, c, d, e, f], stack, address })
+    SyscallState::Call(Call { number, arguments: [a, b, c, d, e, f], stack, address })
 }
 
-fn parse(pid: u32, text: &str) -> Look {
+fn parse(pid: u32, text: &str) -> ThreadState {
     let mut words = text.split_ascii_whitespace();
     let number = match words.next() {
-        Some("running") => return Look::Running,
+        Some("running") => return ThreadState::Running,
         Some(number) => number,
         // A thread that has just ended reads as nothing.
-        None => return Look::Gone,
+        None => return ThreadState::Gone,
     };
-    let Ok(number) = number.parse::<i64>() else { return Look::Asleep("".into()) };
+    let Ok(number) = number.parse::<i64>() else { return ThreadState::Asleep("".into()) };
     if number < 0 {
-        return Look::Asleep("-".into());
+        return ThreadState::Asleep("-".into());
     }
     let hex = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok();
     let mut argument = || words.next().and_then(hex);
@@ -155,11 +155,11 @@ fn parse(pid: u32, text: &str) -> Look {
                 (Some(at), Some(operation), Some(value)) => futex_word(pid, at, operation, value),
                 _ => Word::Unknown,
             };
-            Look::Futex(name, word)
+            ThreadState::Futex(name, word)
         }
-        "futex_wait" => Look::Futex(name, argument().map_or(Word::Unknown, Word::At)),
-        "futex_waitv" => Look::Futex(name, Word::Unknown),
-        _ => Look::Asleep(name),
+        "futex_wait" => ThreadState::Futex(name, argument().map_or(Word::Unknown, Word::At)),
+        "futex_waitv" => ThreadState::Futex(name, Word::Unknown),
+        _ => ThreadState::Asleep(name),
     }
 }
 
@@ -188,36 +188,36 @@ mod tests {
         let futex = libc::SYS_futex;
         let own = std::process::id();
         let line = format!("{futex} 0x7f12 0x80 0x2 0x0 0x0 0x0 0x7ffc 0x7fca\n");
-        assert_eq!(parse(own, &line), Look::Futex("futex".into(), Word::At(0x7f12)));
+        assert_eq!(parse(own, &line), ThreadState::Futex("futex".into(), Word::At(0x7f12)));
         let shared = format!("{futex} 0x7f12 0x0 0x2 0x0 0x0 0x0 0x7ffc 0x7fca\n");
-        assert_eq!(parse(own, &shared), Look::Futex("futex".into(), Word::At(0x7f12)));
+        assert_eq!(parse(own, &shared), ThreadState::Futex("futex".into(), Word::At(0x7f12)));
         let join = format!("{futex} 0x7f12 0x109 {own:#x} 0x0 0x0 0xffffffff 0x7ffc 0x7fca\n");
-        assert_eq!(parse(own, &join), Look::Futex("futex".into(), Word::Thread));
+        assert_eq!(parse(own, &join), ThreadState::Futex("futex".into(), Word::Thread));
         let sleep = format!("{} 0x0 0x0 0x7f 0x0 0x0 0x0 0x1 0x2\n", libc::SYS_clock_nanosleep);
-        assert_eq!(parse(own, &sleep), Look::Asleep("clock_nanosleep".into()));
+        assert_eq!(parse(own, &sleep), ThreadState::Asleep("clock_nanosleep".into()));
     }
 
     #[test]
     fn a_call_is_read_with_its_arguments_and_place() {
         let line = "202 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffc 0x7fca\n";
-        let Doing::Call(call) = parse_call(line) else { panic!("it is one") };
+        let SyscallState::Call(call) = parse_call(line) else { panic!("it is one") };
         assert_eq!((call.number, call.arguments), (202, [1, 2, 3, 4, 5, 6]));
         assert_eq!((call.stack, call.address), (0x7ffc, 0x7fca));
-        assert_eq!(parse_call("-1 0x7ffc 0x7fca\n"), Doing::Asleep);
-        assert_eq!(parse_call("running\n"), Doing::Running);
-        assert_eq!(parse_call(""), Doing::Gone);
+        assert_eq!(parse_call("-1 0x7ffc 0x7fca\n"), SyscallState::Asleep);
+        assert_eq!(parse_call("running\n"), SyscallState::Running);
+        assert_eq!(parse_call(""), SyscallState::Gone);
     }
 
     #[test]
     fn what_is_no_call_is_told_apart() {
         let own = std::process::id();
-        assert_eq!(parse(own, "running\n"), Look::Running);
-        assert_eq!(parse(own, "-1 0x7ffc 0x7fca\n"), Look::Asleep("-".into()));
-        assert_eq!(parse(own, "99999 0x0\n"), Look::Asleep("call 99999".into()));
-        assert_eq!(parse(own, ""), Look::Gone);
-        assert_eq!(without_call(Some(b'S')), Look::Asleep("".into()));
-        assert_eq!(without_call(Some(b'R')), Look::Running);
-        assert_eq!(without_call(None), Look::Gone);
+        assert_eq!(parse(own, "running\n"), ThreadState::Running);
+        assert_eq!(parse(own, "-1 0x7ffc 0x7fca\n"), ThreadState::Asleep("-".into()));
+        assert_eq!(parse(own, "99999 0x0\n"), ThreadState::Asleep("call 99999".into()));
+        assert_eq!(parse(own, ""), ThreadState::Gone);
+        assert_eq!(without_call(Some(b'S')), ThreadState::Asleep("".into()));
+        assert_eq!(without_call(Some(b'R')), ThreadState::Running);
+        assert_eq!(without_call(None), ThreadState::Gone);
     }
 
     #[test]
@@ -226,6 +226,6 @@ mod tests {
         let thread = unsafe { libc::gettid() } as u32;
         // It reads about itself, in a call that does not sleep: named or running.
         let seen = look(std::process::id(), thread);
-        assert!(!matches!(seen, Look::Gone | Look::Futex(..)), "{seen:?}");
+        assert!(!matches!(seen, ThreadState::Gone | ThreadState::Futex(..)), "{seen:?}");
     }
 }

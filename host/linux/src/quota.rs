@@ -29,12 +29,22 @@ impl Quota {
     /// Returns the limit on a process, or nothing if there is none or it cannot be read.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
-        Self::below(Path::new("/"), pid)
+        Self::of_each([pid]).pop()
     }
 
-    fn below(root: &Path, pid: u32) -> Option<Self> {
+    /// Returns the limits on those of these processes that have one, in their order.
+    #[must_use]
+    pub fn of_each(processes: impl IntoIterator<Item = u32>) -> Vec<Self> {
+        Self::of_each_below(Path::new("/"), processes)
+    }
+
+    fn of_each_below(root: &Path, processes: impl IntoIterator<Item = u32>) -> Vec<Self> {
+        let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+        processes.into_iter().filter_map(|pid| Self::tightest(root, &mounts, pid)).collect()
+    }
+
+    fn tightest(root: &Path, mounts: &str, pid: u32) -> Option<Self> {
         let groups = fs::read_to_string(root.join(format!("proc/{pid}/cgroup"))).ok()?;
-        let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
         let mut tightest: Option<Self> = None;
         for line in groups.lines() {
             let mut fields = line.splitn(3, ':');
@@ -192,7 +202,7 @@ mod tests {
             ("sys/fs/cgroup/a.slice/cpu.stat", "usage_usec 7\nnr_periods 89\nnr_throttled 85\n"),
             ("sys/fs/cgroup/a.slice/b.scope/cpu.max", "max 100000\n"),
         ]);
-        let quota = Quota::below(root.path(), 7).expect("there is one");
+        let quota = Quota::of_each_below(root.path(), [7]).pop().expect("there is one");
         assert_eq!(quota.cores, 0.5);
         assert_eq!(quota.throttling(), Some(Throttling { periods: 89, throttled: 85 }));
     }
@@ -228,7 +238,7 @@ mod tests {
                 (&period, "100000\n"),
             ]);
             assert_eq!(
-                Quota::below(root.path(), 7).map(|quota| quota.cores),
+                Quota::of_each_below(root.path(), [7]).pop().map(|quota| quota.cores),
                 Some(0.1),
                 "{mounts}"
             );
@@ -242,7 +252,7 @@ mod tests {
             ("proc/7/cgroup", "0::/\n"),
             ("sys/fs/cgroup/cpu.max", "max 100000\n"),
         ]);
-        assert_eq!(Quota::below(root.path(), 7), None);
-        assert_eq!(Quota::below(root.path(), 8), None);
+        assert_eq!(Quota::of_each_below(root.path(), [7]).pop(), None);
+        assert_eq!(Quota::of_each_below(root.path(), [8]).pop(), None);
     }
 }

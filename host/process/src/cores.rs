@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use kilocore_hardware::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, affinity};
 
 /// Returns the cores that the calling thread may run on, in ascending order.
 #[must_use]
 pub fn allowed_cores() -> Vec<CpuId> {
-    CpuSet::of_this_thread().map_or_else(|_| vec![CpuId(0)], |set| set.iter().collect())
+    affinity(0).map_or_else(|_| vec![CpuId(0)], |set| set.iter().collect())
 }
 
 /// Returns the cores that any of these threads may run on, in ascending order. Those that have ended
 /// count for nothing.
 #[must_use]
 pub fn cores_of(threads: impl IntoIterator<Item = u32>) -> Vec<CpuId> {
-    let sets = threads.into_iter().filter_map(|thread| CpuSet::of_thread(thread).ok());
+    let sets = threads.into_iter().filter_map(|thread| affinity(thread).ok());
     let cores: BTreeSet<CpuId> = sets.flat_map(|set| set.iter().collect::<Vec<_>>()).collect();
     cores.into_iter().collect()
 }
@@ -36,11 +36,13 @@ pub fn spare_cores(taken: Option<&[CpuId]>) -> Vec<CpuId> {
 /// This allocates nothing and does nothing but system calls, so it may be called between fork and
 /// exec.
 pub fn confine(cores: &[CpuId]) -> io::Result<()> {
-    CpuSet::of(cores.iter().copied())?.confine_this_thread()
+    kilocore_hardware::confine(cores.iter().copied())
 }
 
 #[cfg(test)]
 mod tests {
+    use kilocore_hardware::CpuSet;
+
     use super::*;
 
     #[test]

@@ -95,12 +95,9 @@ impl Inside {
     }
 }
 
-/// `CLOCK_MONOTONIC` in nanoseconds.
+/// `CLOCK_MONOTONIC` in nanoseconds. It may be asked between fork and exec.
 pub(crate) fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is ours to be written.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    kilocore_linux::monotonic().as_nanos() as u64
 }
 
 /// Starts the program. Returns the moment before its execution, in nanoseconds of

@@ -17,7 +17,6 @@ mod leftover;
 mod observe;
 mod obstacle;
 mod orphans;
-mod peer;
 mod preload;
 pub mod recording_folder;
 mod signals;
@@ -35,7 +34,6 @@ pub use observe::{Observer, Stream};
 pub use obstacle::{
     Obstacle, obstacle, obstacle_of_command, obstacle_of_image, obstacle_of_program,
 };
-pub use peer::peer;
 pub use preload::{preload_all, preload_environment, preloading};
 pub use signals::Held;
 pub use start::{End, OnStart, Output, Start, run};

@@ -1,13 +1,13 @@
 //! Why nothing can be put under a program by `LD_PRELOAD`, as far as its file tells.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use kilocore_linux::foreign_files::ForeignFile;
 use object::read::elf::{Dyn, FileHeader as _, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef};
 use object::{Endianness, elf};
@@ -72,7 +72,7 @@ pub fn obstacle(file: &Path) -> Option<Obstacle> {
 /// example, as `/proc/PID/exe`.
 #[must_use]
 pub fn obstacle_of_image(file: &Path) -> Option<Obstacle> {
-    let mut opened = open_regular(file)?;
+    let mut opened = ForeignFile::open(file).ok()?.into_file();
     let mut beginning = [0; 5];
     opened.read_exact(&mut beginning).ok()?;
     if !beginning.starts_with(&elf::ELFMAG) {
@@ -165,13 +165,6 @@ impl<'a, R: ReadRef<'a>> Image<'a, R> {
     }
 }
 
-/// Opens a file, if it is a regular one. The program that is measured may have put something else there.
-fn open_regular(file: &Path) -> Option<File> {
-    let held = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(file).ok()?;
-    let is_regular = held.metadata().ok()?.is_file();
-    is_regular.then(|| File::open(format!("/proc/self/fd/{}", held.as_raw_fd())).ok()).flatten()
-}
-
 /// The machine of this process's own program.
 fn own_machine() -> Option<elf::Machine> {
     let file = ReadCache::new(File::open("/proc/self/exe").ok()?);
@@ -199,7 +192,9 @@ fn named_in_first_line(script: &Path) -> Option<PathBuf> {
     /// The kernel reads no more of the line.
     const LONG: u64 = 256;
     let mut line = Vec::new();
-    BufReader::new(open_regular(script)?.take(LONG)).read_until(b'\n', &mut line).ok()?;
+    BufReader::new(ForeignFile::open(script).ok()?.into_file().take(LONG))
+        .read_until(b'\n', &mut line)
+        .ok()?;
     let line = line.strip_prefix(b"#!")?;
     let mut words =
         line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(OsStr::from_bytes);

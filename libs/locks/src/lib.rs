@@ -18,7 +18,7 @@
 //!
 //! ```
 //! # #[cfg(feature = "lock_api")] {
-//! use kilocore_locks::sync::mcs_park::{Condvar, Mutex, MutexGuard};
+//! use kilocore_locks::sync::mutexee::{Condvar, Mutex, MutexGuard};
 //! use kilocore_locks::sync::rwsem::RwLock;
 //! # }
 //! ```

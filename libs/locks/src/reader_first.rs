@@ -37,7 +37,7 @@ use core::fmt;
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-use crate::gate::{Gate, READERS_GATE, WRITERS_GATE};
+use crate::gate::{Gate, READERS_GATE, WRITERS_GATE, enter_in_line};
 use crate::raw::free_abandoned;
 use crate::reader_limit::too_many_readers;
 use crate::word::enter_unless;
@@ -103,15 +103,8 @@ impl<P: Platform> ReaderFirst<P> {
     #[cold]
     fn acquire_slowly(&self) {
         self.state.fetch_add(WAITING_ONE, Ordering::Relaxed);
-        P::patiently(|| {
-            self.line.acquire(&mut ());
-            while !self.take(WAITING_ONE) {
-                let shut = || shut_to_writers(self.state.load(Ordering::Relaxed));
-                Gate::<P>::of(P::address_key(self), WRITERS_GATE).wait_while(shut);
-            }
-        });
-        // SAFETY: acquired above.
-        unsafe { self.line.release(&mut ()) };
+        let shut = || shut_to_writers(self.state.load(Ordering::Relaxed));
+        enter_in_line(&self.line, P::address_key(self), || self.take(WAITING_ONE), shut);
     }
 
     /// Enters as the writer if nobody is inside, and takes `waited` from the word. Returns whether it

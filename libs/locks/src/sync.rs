@@ -6,7 +6,7 @@
 //!
 //! ```
 //! // use parking_lot::{Condvar, Mutex};
-//! use kilocore_locks::sync::mcs_park::{Condvar, Mutex};
+//! use kilocore_locks::sync::mutexee::{Condvar, Mutex};
 //!
 //! static JOBS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 //! static MORE: Condvar = Condvar::new();
@@ -24,7 +24,9 @@
 //! `kilocore doctor` says which lock a program needs, and `kilocore list locks` where each does well. A
 //! lock whose waiters spin, such as [`mcs`], is for programs that have a core for each thread: a
 //! waiter that spins keeps the core from the holder until the scheduler intervenes. A lock whose
-//! waiters sleep, such as [`mcs_park`] or [`mutexee`], suits all programs.
+//! waiters sleep and which need not go to the one that came first, such as [`mutexee`] or
+//! [`malthusian`], suits all programs. [`mcs_park`] hands itself to sleepers, and is there to be
+//! compared with.
 //!
 //! # What differs from `parking_lot`
 //! * A lock has up to two words, not one byte. Read-write locks are larger.

@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::folio::Folio;
 use crate::frame::FrameId;
 use crate::held::Held;
-use crate::list::Place;
+use crate::list::Insertion;
 use crate::order::Order;
 use crate::ordered::Ordered;
 use crate::stamp::Stamp;
@@ -65,7 +65,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         &self,
         held: &mut Held<'_, P, L>,
         frame: FrameId,
-        place: Place,
+        place: Insertion,
         change: impl Fn(State) -> State,
     ) {
         let stripe = self.stripes.layout.stripe(frame);
@@ -109,7 +109,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         &self,
         held: &mut Held<'_, P, L>,
         frame: FrameId,
-        place: Place,
+        place: Insertion,
         change: impl Fn(State) -> State,
     ) {
         let Some(before) = self.claim(frame) else { return };
@@ -179,7 +179,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
         if cluster.is_empty() {
             return;
         }
-        let newest = Place::Newest(self.stamp());
+        let newest = Insertion::Newest(self.stamp());
         let mut held = Held::none(&self.stripes);
         while let Some(folio) = cluster.pop() {
             // SAFETY: by the caller's promise.

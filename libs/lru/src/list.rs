@@ -72,7 +72,7 @@ impl<P: Platform> Frames<P> {
 
 /// Where a frame is linked in, and with which stamp.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum Insertion {
     Newest(Stamp),
     Oldest(Stamp),
 }
@@ -116,12 +116,12 @@ impl<P: Platform> Chain<P> {
     ///
     /// # Safety
     /// The caller holds the list's lock, and owns the head's links.
-    pub(crate) unsafe fn push(&self, frames: &Frames<P>, folio: Folio, place: Place) {
+    pub(crate) unsafe fn push(&self, frames: &Frames<P>, folio: Folio, place: Insertion) {
         // SAFETY: by the caller's promise.
         unsafe {
             match place {
-                Place::Newest(stamp) => self.push_newest(frames, folio, stamp),
-                Place::Oldest(stamp) => self.push_oldest(frames, folio, stamp),
+                Insertion::Newest(stamp) => self.push_newest(frames, folio, stamp),
+                Insertion::Oldest(stamp) => self.push_oldest(frames, folio, stamp),
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::folio::{Folio, FolioOrder};
 use crate::frame::{Class, FrameId, List, PageHash};
 use crate::ghosts::Ghosts;
 use crate::held::Held;
-use crate::list::{Frames, Place};
+use crate::list::{Frames, Insertion};
 use crate::options::{Options, OptionsError};
 use crate::order::Order;
 use crate::page_lists::AlreadyAdded;
@@ -97,7 +97,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
             taken.sort_by(|frame| self.stripes.layout.stripe(frame));
         }
         let stamp = self.stamp();
-        let newest = Place::Newest(stamp);
+        let newest = Insertion::Newest(stamp);
         let deactivated = |state: State| self.order.deactivated(state);
         let mut held = Held::none(&self.stripes);
         for frame in taken.frames().iter().copied() {
@@ -108,7 +108,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>, O: Order<P>> Ordered<P, L, O> {
                 Work::Activate => self.move_listed(&mut held, frame, newest, State::activated),
                 Work::Deactivate => self.move_listed(&mut held, frame, newest, deactivated),
                 Work::Rotate => {
-                    let oldest = Place::Oldest(stamp.long_before());
+                    let oldest = Insertion::Oldest(stamp.long_before());
                     self.move_listed(&mut held, frame, oldest, deactivated);
                 }
             }

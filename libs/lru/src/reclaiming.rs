@@ -7,7 +7,7 @@ use crate::batch::Work;
 use crate::folio::{Folio, FolioOrder};
 use crate::frame::{Class, FrameId, List, PageHash};
 use crate::held::Held;
-use crate::list::Place;
+use crate::list::Insertion;
 use crate::order::{Order, Touched};
 use crate::ordered::Ordered;
 use crate::page_lists::{AlreadyAdded, Fate, PageLists};
@@ -98,7 +98,7 @@ unsafe impl<P: Platform, L: RawLock<P, Thread = ()>, O: Reclaiming<P>> PageLists
                 return;
             }
             let mut held = Held::none(&self.stripes);
-            self.move_listed(&mut held, frame, Place::Newest(self.stamp()), change);
+            self.move_listed(&mut held, frame, Insertion::Newest(self.stamp()), change);
         }
     }
 

@@ -80,11 +80,11 @@ pub(crate) struct Head<P: Platform, T> {
     /// The sides that readers may read: one of them, or both.
     shown: P::U32,
     /// A place for each core.
-    pub(crate) places: Box<[Padded<Place<P, T>>]>,
+    pub(crate) places: Box<[Padded<CoreSlot<P, T>>]>,
 }
 
 /// What a reader needs of its core, on one line.
-pub(crate) struct Place<P: Platform, T> {
+pub(crate) struct CoreSlot<P: Platform, T> {
     pub(crate) seat: Seat<P>,
     /// The side of the copy of this core's node.
     home: Side,
@@ -127,7 +127,7 @@ impl<P: Platform, T: Clone> ReplicatedOn<P, T> {
             let number = distinct.binary_search(node).expect("each core's node is among them");
             let copy = |side: Side| copies[side.stand_in(number, copies.len())].pointer();
             let copies = [copy(Side::Even), copy(Side::Odd)];
-            Padded(Place { seat: Seat::new(), home: Side::of(number), copies })
+            Padded(CoreSlot { seat: Seat::new(), home: Side::of(number), copies })
         };
         let places = nodes.of_cores.iter().map(place).collect();
         // The second copy of a single node is read only while the first is changed.
@@ -163,7 +163,7 @@ impl<P: Platform, T> ReplicatedOn<P, T> {
     /// If 2^31 guards of one core were not dropped.
     #[inline]
     pub fn read(&self) -> ReadGuard<'_, P, T> {
-        let Place { seat, home, copies } = &**self.place();
+        let CoreSlot { seat, home, copies } = &**self.place();
         // Relaxed: a guess, which is verified.
         let guess = Sides(self.head.shown.load(Ordering::Relaxed)).nearest(*home);
         let presence = seat.enter(guess, *home, || self.look());
@@ -191,7 +191,7 @@ impl<P: Platform, T> ReplicatedOn<P, T> {
     }
 
     #[inline]
-    fn place(&self) -> &Padded<Place<P, T>> {
+    fn place(&self) -> &Padded<CoreSlot<P, T>> {
         let CpuId(cpu) = P::cpu();
         let places = &self.head.places;
         let cpu = cpu as usize;

@@ -33,6 +33,7 @@ mod atomic;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod checker;
 mod cpu_list;
+mod cpu_set;
 mod ids;
 #[cfg(feature = "loom")]
 mod loom_platform;
@@ -47,6 +48,7 @@ mod wait_array;
 pub use atomic::{Atomic, AtomicInt, SharedCell};
 pub use core::sync::atomic::Ordering;
 pub use cpu_list::{MOST_CPUS, cpu_list};
+pub use cpu_set::CpuSet;
 pub use ids::{CpuId, Cycles, LockLabel, Nanos, NodeId};
 #[cfg(feature = "loom")]
 pub use loom_platform::Loom;

@@ -25,7 +25,7 @@ impl Limits {
     pub(crate) fn look(&mut self, processes: impl Iterator<Item = u32>) {
         /// The processes of a program are mostly in one group.
         const MOST: usize = 8;
-        for quota in processes.take(MOST).filter_map(Quota::of) {
+        for quota in Quota::of_each(processes.take(MOST)) {
             let now = quota.throttling().unwrap_or_default();
             let seen = GroupLimit { cores: quota.cores, first: now, last: now };
             let seen = self.groups.entry(quota.group).or_insert(seen);

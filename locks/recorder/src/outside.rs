@@ -23,7 +23,7 @@ use kilocore_lock_profile::{Awake, CpuLimit, Object, ObjectKind, Outside, Proces
 use family::{Family, FamilyReport};
 use futexes::Words;
 use image::Recorder;
-use kilocore_linux::{self as process, FileId, Look, look, thread_time};
+use kilocore_linux::{self as process, FileId, ThreadState, look, thread_time};
 use pace::Pace;
 
 use crate::limits::Limits;
@@ -193,18 +193,18 @@ impl<'a> Observer<'a> {
 }
 
 impl ObservationSums {
-    fn add(&mut self, pid: u32, look: Look, looks: u64) {
+    fn add(&mut self, pid: u32, look: ThreadState, looks: u64) {
         match look {
-            Look::Running => {
+            ThreadState::Running => {
                 self.running += looks;
                 *self.running_in.entry(pid).or_default() += looks;
             }
-            Look::Asleep(call) => *self.asleep.entry(call).or_default() += looks,
-            Look::Futex(call, word) => {
+            ThreadState::Asleep(call) => *self.asleep.entry(call).or_default() += looks,
+            ThreadState::Futex(call, word) => {
                 *self.asleep.entry(call).or_default() += looks;
                 self.words.add(pid, word, looks);
             }
-            Look::Gone => {}
+            ThreadState::Gone => {}
         }
     }
 }

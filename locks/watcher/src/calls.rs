@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use iced_x86::Register;
-use kilocore_linux::{self as proc_files, Doing, doing, futex_word};
+use kilocore_linux::{self as proc_files, SyscallState, futex_word, syscall_state};
 use syscalls::Sysno;
 
 use crate::constants::constant_in;
@@ -87,7 +87,7 @@ impl Calls {
             self.learned.insert(key, number);
             return Some(number);
         }
-        let Doing::Call(call) = doing(pid.0, tid.0) else { return None };
+        let SyscallState::Call(call) = syscall_state(pid.0, tid.0) else { return None };
         let same = call.address == registers.ip() && call.stack == registers.sp();
         let number = same.then(|| Sysno::new(call.number as usize)).flatten()?;
         self.learned.insert(key, number);

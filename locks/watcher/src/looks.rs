@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use kilocore_linux::{Call, Doing, doing};
+use kilocore_linux::{Call, SyscallState, syscall_state};
 use rand_core::Rng;
 use syscalls::Sysno;
 
@@ -54,13 +54,13 @@ impl Looks {
         let first = chance.next_u64() as usize % step;
         for (tid, pid) in threads.iter().skip(first).step_by(step) {
             let from = Moment::now();
-            let Doing::Call(call) = doing(pid.0, tid.0) else { continue };
+            let SyscallState::Call(call) = syscall_state(pid.0, tid.0) else { continue };
             let mut to = Moment::now();
             let mut stack = Vec::new();
             if stacks {
                 stack = read(*pid, call.stack, STACK);
                 // It may have gone on in the middle of the copy.
-                if doing(pid.0, tid.0) == Doing::Call(call) {
+                if syscall_state(pid.0, tid.0) == SyscallState::Call(call) {
                     to = Moment::now();
                 } else {
                     stack.clear();

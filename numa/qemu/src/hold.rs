@@ -1,7 +1,7 @@
 //! The words that a thread holds, and the lines that it uses meanwhile.
 
 use crate::flow::{Block, Site};
-use crate::values::{Origin, Place, Values};
+use crate::values::{MemoryRange, Origin, Values};
 
 /// So many lines are remembered of one hold.
 pub(crate) const MOST_LINES: usize = 64;
@@ -150,7 +150,7 @@ impl Holds {
     }
 
     /// An instruction has loaded, or stored, or both in one step.
-    pub(crate) fn touch(&mut self, site: &Site, place: Place, [loads, stores]: [bool; 2]) {
+    pub(crate) fn touch(&mut self, site: &Site, place: MemoryRange, [loads, stores]: [bool; 2]) {
         let clock = self.at(site);
         let from = self.values.arrive(site, clock);
         let (first, last) = place.lines();

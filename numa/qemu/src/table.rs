@@ -14,7 +14,7 @@ const PLACES: usize = 128;
 const EMPTY: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct TableEntry {
     page: u64,
     counts: Counts,
 }
@@ -25,12 +25,12 @@ fn place_of(page: u64) -> usize {
     (page ^ page >> 7 ^ page >> 14) as usize % PLACES
 }
 
-const FREE: Place = Place { page: EMPTY, counts: Counts::NONE };
+const FREE: TableEntry = TableEntry { page: EMPTY, counts: Counts::NONE };
 
 /// The table.
 #[derive(Debug)]
 pub(crate) struct Table {
-    places: [Place; PLACES],
+    places: [TableEntry; PLACES],
     /// A bit for each place that is not empty.
     used: u128,
 }
@@ -54,7 +54,7 @@ impl Table {
     /// Puts a page into its place, with nothing counted. Returns what was there.
     pub(crate) fn bring(&mut self, page: u64) -> Option<Burst> {
         let index = place_of(page);
-        let before = std::mem::replace(&mut self.places[index], Place { page, ..FREE });
+        let before = std::mem::replace(&mut self.places[index], TableEntry { page, ..FREE });
         let was_used = self.used & 1 << index != 0;
         self.used |= 1 << index;
         was_used.then(|| before.burst())
@@ -71,7 +71,7 @@ impl Table {
     }
 }
 
-impl Place {
+impl TableEntry {
     fn burst(self) -> Burst {
         let (reads, writes) = (self.counts.loads(), self.counts.stores());
         Burst { page: PageNumber(self.page), reads, writes }

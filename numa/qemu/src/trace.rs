@@ -66,7 +66,7 @@ use crate::api::{self, Instruction, LOAD, NO_REGISTERS, STORE};
 use crate::flow::{self, Block, Site};
 use crate::instruction::{Kind, kind};
 use crate::thread::Thread;
-use crate::values::Place;
+use crate::values::MemoryRange;
 use crate::words::{self, By};
 use crate::{access, count, gate, memory, vcpus};
 
@@ -160,7 +160,7 @@ extern "C" fn other(vcpu: c_uint, access: u32, address: u64, data: *mut c_void) 
 fn touch(thread: &mut Thread, access: u32, address: u64, site: &Site) {
     let counts = access::counts(access);
     let how = [counts.loads() > 0, counts.stores() > 0];
-    thread.holds.touch(site, Place { address, bytes: bytes(access) }, how);
+    thread.holds.touch(site, MemoryRange { address, bytes: bytes(access) }, how);
 }
 
 fn bytes(access: u32) -> u64 {

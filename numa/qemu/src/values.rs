@@ -98,7 +98,7 @@ impl Values {
     }
 
     /// It loads from a place whose line has this origin, by an address that has that one.
-    pub(crate) fn load(&mut self, site: &Site, place: Place, line: Origin, from: Origin) {
+    pub(crate) fn load(&mut self, site: &Site, place: MemoryRange, line: Origin, from: Origin) {
         let value = self.stored(place).unwrap_or(line).or(from);
         self.loaded = self.loaded.or(value);
         let origin = self.of(site.step.from).or(self.loaded);
@@ -106,7 +106,7 @@ impl Values {
     }
 
     /// It stores.
-    pub(crate) fn store(&mut self, site: &Site, place: Place) {
+    pub(crate) fn store(&mut self, site: &Site, place: MemoryRange) {
         let origin = self.of(site.stored).or(self.loaded);
         let (address, bytes) = place.word();
         let round = self.round;
@@ -121,7 +121,7 @@ impl Values {
     }
 
     /// What the value in a place depends on, if the thread has stored it.
-    fn stored(&self, place: Place) -> Option<Origin> {
+    fn stored(&self, place: MemoryRange) -> Option<Origin> {
         let (address, bytes) = place.word();
         let word = &self.words[address as usize % WORDS];
         let is_it = word.address == address && word.round == self.round && bytes & !word.bytes == 0;
@@ -155,12 +155,12 @@ impl Values {
 
 /// A place in memory of a few bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct MemoryRange {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
 }
 
-impl Place {
+impl MemoryRange {
     /// The first and the last line that it lies in.
     pub(crate) fn lines(self) -> (u64, u64) {
         (self.address >> 6, self.address.wrapping_add(self.bytes - 1) >> 6)

@@ -11,7 +11,7 @@ use crate::support::{compiled, folder, options, ran, words};
 
 /// What a program allocated.
 #[derive(Debug, Default)]
-struct Seen {
+struct AllocatedBlocks {
     blocks: Vec<Block>,
     freed: Vec<u64>,
     /// The first address, the bytes and the callers of anonymous memory.
@@ -20,7 +20,7 @@ struct Seen {
     lines: Vec<Vec<String>>,
 }
 
-impl Seen {
+impl AllocatedBlocks {
     fn block(&self, bytes: u64) -> &Block {
         let found: Vec<&Block> = self.blocks.iter().filter(|block| block.bytes == bytes).collect();
         assert_eq!(found.len(), 1, "{bytes}: {found:?}");
@@ -50,9 +50,12 @@ fn with_blocks(smallest_block: u64) -> Options<'static> {
     }
 }
 
-fn seen(command: &[OsString], options: Options<'_>) -> Seen {
+fn seen(command: &[OsString], options: Options<'_>) -> AllocatedBlocks {
     let ran = ran(command, options, |stream| {
-        let mut seen = Seen { not_covered: stream.about().not_covered.clone(), ..Seen::default() };
+        let mut seen = AllocatedBlocks {
+            not_covered: stream.about().not_covered.clone(),
+            ..AllocatedBlocks::default()
+        };
         for event in stream.by_ref() {
             match event.expect("the stream is whole").what {
                 What::Allocated(block) => seen.blocks.push(*block),
@@ -72,7 +75,7 @@ fn seen(command: &[OsString], options: Options<'_>) -> Seen {
     assert_eq!(ran.status.code(), Some(0));
     let text = String::from_utf8_lossy(&ran.stdout);
     let lines = text.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
-    Seen { lines, ..ran.made }
+    AllocatedBlocks { lines, ..ran.made }
 }
 
 /// No function of the program is longer.

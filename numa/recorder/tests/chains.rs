@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use kilocore_reference_recorder::Options;
 use kilocore_references::TracedLock;
 
-use crate::locks::{built, lock, traced_as};
-use crate::support::{folder, options};
+use crate::locks::{lock, traced_as};
+use crate::support::{built, folder, options};
 
 const ROUNDS: u64 = 300;
 

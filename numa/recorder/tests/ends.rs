@@ -8,9 +8,9 @@ use std::time::Duration;
 use kilocore_reference_recorder::Options;
 use kilocore_references::Ending;
 
-use crate::support::{Ran, Sums, compiled, folder, options, ran, summed, words};
+use crate::support::{RunResult, Sums, compiled, folder, options, ran, summed, words};
 
-fn ended(how: &str) -> Ran<Sums> {
+fn ended(how: &str) -> RunResult<Sums> {
     let folder = folder();
     let program = compiled(folder.path(), "ends.c");
     let ran = summed(&words(&program, &[how]), options());

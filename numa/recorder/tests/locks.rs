@@ -7,21 +7,7 @@ use kilocore_process::Output;
 use kilocore_reference_recorder::{Options, Traced, trace_locks};
 use kilocore_references::TracedLock;
 
-use crate::support::{folder, options, words};
-
-/// Builds a program of `programs` with a command, into this folder.
-pub(crate) fn built(folder: &Path, source: &str, command: &[&str]) -> PathBuf {
-    let program = folder.join(source).with_extension("");
-    let built = Command::new(command[0])
-        .args(&command[1..])
-        .arg("-o")
-        .arg(&program)
-        .arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs")).join(source))
-        .status()
-        .expect("there is a compiler");
-    assert!(built.success());
-    program
-}
+use crate::support::{built, folder, options, words};
 
 /// Builds `locks.c`. Its functions are looked up before it takes a lock, or a first hold would use lines of
 /// the loader's.

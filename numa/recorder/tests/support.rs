@@ -18,15 +18,17 @@ pub(crate) fn folder() -> TempDir {
 
 /// Compiles one of `programs`.
 pub(crate) fn compiled(folder: &Path, source: &str) -> PathBuf {
-    let program = folder.join(source).with_extension("");
     let compiler = if source.ends_with(".c") { "cc" } else { "c++" };
-    let built = Command::new(compiler)
-        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-fopenmp", "-o"])
-        .arg(&program)
-        .arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs")).join(source))
-        .status()
-        .expect("there is a compiler");
-    assert!(built.success());
+    built(folder, source, &[compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-fopenmp"])
+}
+
+/// Builds one of `programs` with a command, into this folder.
+pub(crate) fn built(folder: &Path, source: &str, command: &[&str]) -> PathBuf {
+    let program = folder.join(source).with_extension("");
+    let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs"));
+    let mut compiler = Command::new(command[0]);
+    compiler.args(&command[1..]).arg("-o").arg(&program).arg(sources.join(source));
+    kilocore_shipped::output_of(&mut compiler);
     program
 }
 
@@ -41,7 +43,7 @@ pub(crate) fn options() -> Options<'static> {
 
 /// A program that was run.
 #[derive(Debug)]
-pub(crate) struct Ran<T> {
+pub(crate) struct RunResult<T> {
     pub(crate) made: T,
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
@@ -53,7 +55,7 @@ pub(crate) fn ran<T>(
     command: &[OsString],
     options: Options<'_>,
     consume: impl FnOnce(&mut Stream<'_>) -> T,
-) -> Ran<T> {
+) -> RunResult<T> {
     let folder = folder();
     let create = |name| File::create(folder.path().join(name)).expect("there is room");
     let (stdout, stderr) = (create("out"), create("err"));
@@ -62,11 +64,11 @@ pub(crate) fn ran<T>(
     let recorded = record(command, &options, consume).expect("it can be recorded");
     let stdout = std::fs::read(folder.path().join("out")).expect("it was written");
     let threads_unrecorded = recorded.threads_unrecorded;
-    Ran { made: recorded.made, status: recorded.status, stdout, threads_unrecorded }
+    RunResult { made: recorded.made, status: recorded.status, stdout, threads_unrecorded }
 }
 
 /// Runs it and adds up.
-pub(crate) fn summed(command: &[OsString], options: Options<'_>) -> Ran<Sums> {
+pub(crate) fn summed(command: &[OsString], options: Options<'_>) -> RunResult<Sums> {
     ran(command, options, |stream| {
         let mut sums = Sums::default();
         for event in stream.by_ref() {

@@ -3,7 +3,13 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use crate::{next, reserve, tell};
+use kilocore_preload_common::{Reserve, errno};
+
+use crate::{next, tell};
+
+/// Memory for the dynamic linker, which may allocate while it looks for the allocator. In older versions of
+/// glibc it does so by the functions of this library, and asks for a few bytes.
+static RESERVE: Reserve<{ 64 << 10 }> = Reserve::new();
 
 /// Allocates a block.
 ///
@@ -11,7 +17,7 @@ use crate::{next, reserve, tell};
 /// The contract is that of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
-    let Some(next) = next::malloc() else { return reserve::block(bytes, 1) };
+    let Some(next) = next::malloc() else { return RESERVE.block(bytes, 1) };
     // SAFETY: this passes on the caller's argument.
     let block = unsafe { next(bytes) };
     tell::allocated(block, bytes);
@@ -26,7 +32,7 @@ unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     let bytes = count.checked_mul(size);
     let Some(next) = next::calloc() else {
-        return bytes.map_or(ptr::null_mut(), |bytes| reserve::block(bytes, 1));
+        return bytes.map_or(ptr::null_mut(), |bytes| RESERVE.block(bytes, 1));
     };
     // SAFETY: this passes on the caller's arguments.
     let block = unsafe { next(count, size) };
@@ -40,7 +46,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 /// The contract is that of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free(block: *mut c_void) {
-    if reserve::behind(block).is_none()
+    if RESERVE.behind(block).is_none()
         && let Some(next) = next::free()
     {
         tell::freed(block);
@@ -78,7 +84,7 @@ unsafe extern "C" fn free_aligned_sized(block: *mut c_void, _align: usize, _byte
 /// The contract is that of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
-    if let Some(behind) = reserve::behind(block) {
+    if let Some(behind) = RESERVE.behind(block) {
         // SAFETY: the caller's promise. More than the old block is copied, but nothing beyond the reserve.
         return unsafe {
             let new = malloc(bytes);
@@ -88,7 +94,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
             new
         };
     }
-    let Some(next) = next::realloc() else { return reserve::block(bytes, 1) };
+    let Some(next) = next::realloc() else { return RESERVE.block(bytes, 1) };
     let before = tell::freed(block);
     // SAFETY: this passes on the caller's arguments.
     let new = unsafe { next(block, bytes) };
@@ -156,7 +162,6 @@ unsafe extern "C" fn memalign(align: usize, bytes: usize) -> *mut c_void {
 }
 
 fn no_memory() -> *mut c_void {
-    // SAFETY: this is the address of the calling thread's `errno`.
-    unsafe { *libc::__errno_location() = libc::ENOMEM };
+    errno::set(libc::ENOMEM);
     ptr::null_mut()
 }

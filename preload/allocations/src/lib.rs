@@ -6,7 +6,7 @@
 //! block is not looked for here: the plugin sees calls and returns.
 //!
 //! * [`exports`] are the functions that programs call.
-//! * [`next`] finds the functions that are displaced, and [`reserve`] has memory while they are looked for.
+//! * [`next`] finds the functions that are displaced.
 //! * [`tell`] tells.
 //! * [`environment`] reads what the recorder has set, and takes it away again: programs that this one
 //!   executes run without QEMU, and need no such library.
@@ -31,7 +31,6 @@
 mod environment;
 pub mod exports;
 mod next;
-mod reserve;
 mod tell;
 
 /// Begins while there is only one thread. Blocks that were allocated before are not told of.

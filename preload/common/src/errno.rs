@@ -22,3 +22,9 @@ pub fn current() -> i32 {
     // lives.
     unsafe { *libc::__errno_location() }
 }
+
+/// Sets the calling thread's `errno`.
+pub fn set(code: i32) {
+    // SAFETY: this is the address of the calling thread's errno.
+    unsafe { *libc::__errno_location() = code };
+}

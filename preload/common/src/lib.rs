@@ -4,11 +4,13 @@
 //! library exports a function under the name of a pthread function, the program and every other
 //! library call that function instead of the C library's. This crate contains what such an
 //! interposer needs:
-//! * [`RealFunction`] and [`real`] find and call the displaced functions of the C library.
+//! * [`RealFunction`] and [`real`] find and call the displaced functions of the C library, and
+//!   [`displaced_functions!`] declares functions that return others.
 //! * [`MutexKind`], [`mutex_kind`], [`rwlock`] and [`condattr`] know the few parts of glibc's
 //!   objects that tell an ordinary lock from a special one.
 //! * [`allocation_calls`] is what one of the libraries and a plugin of QEMU agree on.
 //! * [`environment`] reads the environment at any time.
+//! * [`Reserve`] is memory where no allocator may be called.
 //! * [`ThreadKey`] notices that a thread ends, and does not keep a key that the program needs.
 //! * [`is_thread_sanitized`] tells programs that must be left alone.
 //! * [`cancellation::held`] keeps a thread from being cancelled in the midst of our own work.
@@ -43,6 +45,7 @@ mod exit;
 mod mutex_kind;
 pub mod real;
 mod real_function;
+mod reserve;
 pub mod rwlock;
 mod sanitizer;
 pub mod thread_key;
@@ -50,5 +53,6 @@ pub mod thread_key;
 pub use exit::exit_by;
 pub use mutex_kind::{MutexKind, mutex_kind};
 pub use real_function::RealFunction;
+pub use reserve::Reserve;
 pub use sanitizer::is_thread_sanitized;
 pub use thread_key::ThreadKey;

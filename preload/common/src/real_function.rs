@@ -111,24 +111,31 @@ impl RealFunction {
     /// Returns the function's address if it has been looked up before and was found, or null. Unlike
     /// [`address`](Self::address) this never calls the dynamic linker.
     #[inline]
-    pub fn found(&self) -> *mut c_void {
+    fn found(&self) -> *mut c_void {
         // Relaxed: as in `address`.
         or_null(self.address.load(Ordering::Relaxed))
     }
 
-    /// Returns the function's address, or `None` while any thread looks a function up in this way: looking
-    /// up may allocate, and whoever stands in for an allocator has to serve that from memory of its own.
+    /// Returns the function's address, or null if no later library has the function, and while any thread
+    /// looks a function up in this way: looking up may allocate, and whoever stands in for an allocator has
+    /// to serve that from memory of its own.
+    #[inline]
+    pub fn address_unless_looking(&self) -> *mut c_void {
+        let address = self.found();
+        if address.is_null() { self.looked_up_once() } else { address }
+    }
+
     #[cold]
-    pub fn address_unless_looking(&self) -> Option<*mut c_void> {
+    fn looked_up_once(&self) -> *mut c_void {
         // Relaxed: a thread sees what it did itself. Another one that allocates at this moment is served
         // from such memory too, which does no harm.
         if LOOKING.load(Ordering::Relaxed) > 0 {
-            return None;
+            return ptr::null_mut();
         }
         LOOKING.fetch_add(1, Ordering::Relaxed);
         let address = self.address();
         LOOKING.fetch_sub(1, Ordering::Relaxed);
-        Some(address)
+        address
     }
 
     #[cold]
@@ -271,6 +278,44 @@ macro_rules! real_functions {
                 Ok(text) => text,
                 Err(_) => panic!("a name contains a zero byte"),
             }
+        }
+    };
+}
+
+/// Declares functions that return the displaced functions of the same names, if there are any, and
+/// `find_all`, which looks all of them up: so nothing has to be looked up later, in a signal handler, for
+/// example, or while the dynamic linker's lock is held by who waits for the caller.
+///
+/// The word before the semicolon is the function of [`RealFunction`] that finds them: `address`, or
+/// `address_unless_looking` for the functions of an allocator.
+///
+/// ```
+/// kilocore_preload_common::displaced_functions! { address;
+///     labs: fn(i64) -> i64;
+/// }
+/// find_all();
+/// // SAFETY: the function takes any number but the smallest.
+/// assert_eq!(labs().map(|labs| unsafe { labs(-3) }), Some(3));
+/// ```
+#[macro_export]
+macro_rules! displaced_functions {
+    ($find:ident; $($name:ident: fn($($type:ty),*) $(-> $result:ty)?;)*) => {
+        $(
+            /// The displaced function of this name, or `None` if there is none or it is being looked up.
+            #[inline]
+            pub(crate) fn $name() -> Option<unsafe extern "C" fn($($type),*) $(-> $result)?> {
+                static REAL: $crate::RealFunction =
+                    $crate::RealFunction::new($crate::real_functions!(@c_str stringify!($name)));
+                type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
+                // SAFETY: a function of this name has this type. If there is none, the address is null,
+                // which is `None`.
+                unsafe { core::mem::transmute::<*mut _, Option<Function>>(REAL.$find()) }
+            }
+        )*
+
+        /// Looks all of them up.
+        pub(crate) fn find_all() {
+            $($name();)*
         }
     };
 }

@@ -133,7 +133,7 @@ pub struct FileHeader {
     pub magic: AtomicU64,
     /// [`VERSION`]
     pub version: AtomicU32,
-    /// The process id.
+    /// The number of the process that writes the file.
     pub pid: AtomicU32,
     /// The number of bytes from the start of the file to the end of the last block.
     pub used: AtomicU64,
@@ -159,7 +159,7 @@ pub struct FileHeader {
     pub locks_not_recorded: AtomicU64,
     /// One of [`lack`], if the recording could not grow.
     pub lack: AtomicU64,
-    /// Unused.
+    /// Room for later versions; 0.
     pub reserved: [AtomicU64; 2],
     /// The path of the executable, up to a zero byte.
     pub executable: [u8; PATH_BYTES],
@@ -289,7 +289,7 @@ pub struct ShardBlock {
 pub struct HistogramBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// The histogram.
+    /// How long what is counted took, in clock cycles.
     pub histogram: Histogram,
 }
 
@@ -310,7 +310,7 @@ pub struct ContentionBlock {
     pub wait: Histogram,
 }
 
-/// A call site.
+/// A place in a program where a lock is taken, and what happened there.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct SiteBlock {
@@ -345,7 +345,7 @@ pub struct ThreadBlock {
     pub think: Histogram,
 }
 
-/// A condition variable.
+/// What waits on a condition variable took.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ConditionBlock {
@@ -389,7 +389,7 @@ pub struct CallerBlock {
     pub wait: AtomicU64,
 }
 
-/// A barrier.
+/// What rounds of a barrier took.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct BarrierBlock {
@@ -417,7 +417,7 @@ pub struct BarrierBlock {
 pub struct ModuleBlock {
     /// Kind and length.
     pub header: BlockHeader,
-    /// The first address.
+    /// The first address that belongs to it.
     pub start: AtomicU64,
     /// The address behind the last one.
     pub end: AtomicU64,

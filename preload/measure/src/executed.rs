@@ -52,13 +52,21 @@ const MACHINE: Option<u16> = if cfg!(target_arch = "x86_64") {
 /// Leaves a note if the program in this file may not be recorded. It is safe in a child that shares its
 /// parent's memory.
 pub(crate) fn note(program: &CStr, process: u32) {
-    if !environment::configure() || confined::is_confined() {
-        return;
+    if notes_are_wanted() && is_executable(program) {
+        note_executable(program, process);
     }
+}
+
+fn notes_are_wanted() -> bool {
+    environment::configure() && !confined::is_confined()
+}
+
+fn is_executable(path: &CStr) -> bool {
     // SAFETY: the path is a string.
-    if unsafe { libc::access(program.as_ptr(), libc::X_OK) } != 0 {
-        return;
-    }
+    unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
+}
+
+fn note_executable(program: &CStr, process: u32) {
     let mut bytes = [0; LOOKED_AT];
     let mut descriptor = open_program(program);
     for _ in 0..SCRIPTS {
@@ -89,6 +97,9 @@ pub(crate) fn note_searched(program: &CStr, process: u32) {
     if name.contains(&b'/') {
         return note(program, process);
     }
+    if !notes_are_wanted() {
+        return;
+    }
     // SAFETY: the name is a string. Whoever changes the environment meanwhile breaks the contract of the
     // function that was called, too.
     let path = unsafe { libc::getenv(c"PATH".as_ptr()) };
@@ -107,9 +118,8 @@ pub(crate) fn note_searched(program: &CStr, process: u32) {
         whole[folder.len()] = b'/';
         whole[folder.len() + 1..length].copy_from_slice(name);
         let Ok(whole) = CStr::from_bytes_until_nul(&whole) else { continue };
-        // SAFETY: the path is a string.
-        if unsafe { libc::access(whole.as_ptr(), libc::X_OK) } == 0 {
-            return note(whole, process);
+        if is_executable(whole) {
+            return note_executable(whole, process);
         }
     }
 }

@@ -19,17 +19,17 @@ use crate::mode::Mode;
 /// The recorder's bytes in a lock object.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Place {
+pub(crate) struct RecorderBytes {
     /// The number of the lock's record, and a check of the lock's address; see [`word`].
     pub(crate) record: AtomicU32,
     /// The core of the last exclusive holder plus 1. It is written under the lock.
     pub(crate) last_core: AtomicU32,
 }
 
-/// The value of [`Place::record`] in a lock for which there was no room.
+/// The value of [`RecorderBytes::record`] in a lock for which there was no room.
 pub(crate) const UNRECORDED: u32 = 1;
 
-/// The number of bits of a record's number in [`Place::record`].
+/// The number of bits of a record's number in [`RecorderBytes::record`].
 const UNIT_BITS: u32 = 22;
 
 /// Returns the word that is kept in a lock at `address` whose record is `unit`. Beside the number
@@ -51,7 +51,7 @@ pub(crate) trait Object: Copy {
     const FAMILY: u32;
     fn address(self) -> usize;
     /// Returns the recorder's bytes in the object, or null if there are none.
-    fn place(self) -> *const Place;
+    fn place(self) -> *const RecorderBytes;
     /// Returns whether the holder may take the lock again.
     fn is_recursive(self) -> bool;
     /// Returns bits of [`attribute`].
@@ -115,7 +115,7 @@ impl Object for Mutex {
     }
 
     #[inline(always)]
-    fn place(self) -> *const Place {
+    fn place(self) -> *const RecorderBytes {
         // SAFETY: the program has passed an initialized mutex.
         let kind = unsafe { mutex_kind(self.0) };
         if kind.0 & !UNLINKED_KINDS == 0 {
@@ -179,7 +179,7 @@ impl Object for ReadWrite {
     }
 
     #[inline(always)]
-    fn place(self) -> *const Place {
+    fn place(self) -> *const RecorderBytes {
         if self.is_process_shared() {
             core::ptr::null()
         } else {
@@ -228,7 +228,7 @@ impl Object for Spin {
     }
 
     #[inline(always)]
-    fn place(self) -> *const Place {
+    fn place(self) -> *const RecorderBytes {
         core::ptr::null()
     }
 

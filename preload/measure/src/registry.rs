@@ -19,7 +19,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use kilocore_lock_recording::{LockBlock, SiteBlock, UnitId};
 
-use crate::object::{Object, Place, UNRECORDED, unit, word};
+use crate::object::{Object, RecorderBytes, UNRECORDED, unit, word};
 use crate::recorder::Recorder;
 use crate::state::OBJECT_BUCKETS;
 
@@ -179,7 +179,7 @@ impl Recorder {
     /// Notes that a lock is not recorded. If the lock has a place, this is also noted there. A lock
     /// without a place is counted when it is initialized, which every such lock must be; otherwise
     /// it is counted at each use.
-    fn not_recorded(self, place: Option<&Place>) {
+    fn not_recorded(self, place: Option<&RecorderBytes>) {
         self.header().locks_not_recorded.fetch_add(1, Ordering::Relaxed);
         if let Some(place) = place {
             place.record.store(UNRECORDED, Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl Recorder {
         self,
         site_unit: UnitId,
         object: O,
-        place: Option<&Place>,
+        place: Option<&RecorderBytes>,
     ) -> Option<&'static LockBlock> {
         let site = self.block::<SiteBlock>(site_unit)?;
         let freed = self.block::<LockBlock>(site.free.load(Ordering::Relaxed));

@@ -43,7 +43,7 @@ impl Frames {
         &self.addresses[..self.length.min(most)]
     }
 
-    /// Returns all addresses.
+    /// Returns the return addresses that were found, the innermost first.
     pub(crate) fn all(&self) -> &[u64] {
         self.innermost(MAX_FRAMES)
     }

@@ -2,11 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-/// Sets `errno`.
-pub(crate) fn set(code: c_int) {
-    // SAFETY: this is the address of the calling thread's errno.
-    unsafe { *libc::__errno_location() = code };
-}
+pub(crate) use kilocore_preload_common::errno::set;
 
 /// Fails with `errno` as the functions do that return a number.
 pub(crate) fn minus_one(code: c_int) -> c_int {

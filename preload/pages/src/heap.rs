@@ -5,10 +5,9 @@
 //! get a mapping of their own, of which only the parts that are used take memory.
 
 use core::alloc::{GlobalAlloc, Layout};
-use core::cell::UnsafeCell;
-use core::mem::MaybeUninit;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering};
+
+use kilocore_preload_common::Reserve;
 
 use crate::system;
 
@@ -21,38 +20,12 @@ const LARGE: usize = 64 << 10;
 /// The largest alignment that can be had: that of a mapping.
 const PAGE: usize = 4096;
 
-#[repr(C, align(4096))] // [`PAGE`]
-struct Reserve(UnsafeCell<MaybeUninit<[u8; RESERVE]>>);
-
-// SAFETY: only its address is used, and each part of it is handed out once.
-unsafe impl Sync for Reserve {}
-
-static RESERVED: Reserve = Reserve(UnsafeCell::new(MaybeUninit::zeroed()));
-
-/// Where the rest of a reserve begins.
-pub(crate) struct Rest(AtomicUsize);
-
-impl Rest {
-    pub(crate) const fn new() -> Self {
-        Self(AtomicUsize::new(0))
-    }
-
-    /// Cuts a block off a reserve of `room` bytes, and returns where it begins in it.
-    pub(crate) fn cut(&self, layout: Layout, room: usize) -> Option<usize> {
-        let place = |rest: usize| rest.checked_next_multiple_of(layout.align());
-        let end = |rest| place(rest)?.checked_add(layout.size()).filter(|end| *end <= room);
-        // Relaxed: the sum decides who gets a block, and its bytes were there before.
-        let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end).ok()?;
-        place(before)
-    }
-}
-
 /// An allocator whose memory does not come from the program's allocator.
-pub(crate) struct Heap(Rest);
+pub(crate) struct Heap(Reserve<RESERVE>);
 
 impl Heap {
     pub(crate) const fn new() -> Self {
-        Self(Rest::new())
+        Self(Reserve::new())
     }
 }
 
@@ -64,10 +37,9 @@ unsafe impl GlobalAlloc for Heap {
             return ptr::null_mut(); // nothing here asks for that
         }
         if layout.size() < LARGE
-            && let Some(at) = self.0.cut(layout, RESERVE)
+            && let Some(block) = self.0.cut(layout)
         {
-            // SAFETY: the block lies within the reserve.
-            return unsafe { RESERVED.0.get().cast::<u8>().add(at) };
+            return block;
         }
         system::map(layout.size()).map_or(ptr::null_mut(), |block| block.as_ptr())
     }

@@ -98,7 +98,8 @@ static HEAP: heap::Heap = heap::Heap::new();
 
 /// Looks up all functions while there is only one thread. If one is called earlier, it is looked up then.
 extern "C" fn start() {
-    allocator::find_all(malloc_exports::free);
+    allocator::find_all();
+    allocator::serve_if_glibcs(malloc_exports::free);
     next::find_all();
     statistics::find_all();
     statistics::prepare();

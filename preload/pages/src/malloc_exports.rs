@@ -9,7 +9,7 @@ use core::ptr;
 use kilocore_pages::PAGE_BYTES;
 use kilocore_preload_common::errno;
 
-use crate::allocator::{self, behind_in_reserve, is_large, reserved};
+use crate::allocator::{self, RESERVE, is_large};
 use crate::bits::Run;
 use crate::memory::{Memory, Want};
 use crate::settings::LARGEST;
@@ -63,7 +63,7 @@ unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
         return block;
     }
     // SAFETY: this passes on the caller's arguments.
-    allocator::malloc().map_or_else(|| reserved(bytes, 1), |next| unsafe { next(bytes) })
+    allocator::malloc().map_or_else(|| RESERVE.block(bytes, 1), |next| unsafe { next(bytes) })
 }
 
 /// Allocates a block of zeros.
@@ -81,7 +81,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     match allocator::calloc() {
         // SAFETY: this passes on the caller's arguments.
         Some(next) => unsafe { next(count, size) },
-        None => bytes.map_or(ptr::null_mut(), |bytes| reserved(bytes, 1)),
+        None => bytes.map_or(ptr::null_mut(), |bytes| RESERVE.block(bytes, 1)),
     }
 }
 
@@ -96,7 +96,7 @@ pub(crate) unsafe extern "C" fn free(block: *mut c_void) {
     {
         return errno::preserved(|| memory.release(run));
     }
-    if behind_in_reserve(block).is_none()
+    if RESERVE.behind(block).is_none()
         && let Some(next) = allocator::free()
     {
         // SAFETY: this passes on the caller's argument.
@@ -134,7 +134,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
         // SAFETY: the caller's promise.
         return unsafe { resize(memory, run, block, bytes) };
     }
-    if let Some(behind) = behind_in_reserve(block) {
+    if let Some(behind) = RESERVE.behind(block) {
         // SAFETY: the caller's promise. More than the old block is copied, but nothing beyond the reserve.
         return unsafe {
             let new = malloc(bytes);
@@ -152,7 +152,8 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
     }
     // SAFETY: this passes on the caller's arguments. A block can only be asked for where there is none
     // yet, while the function is looked up.
-    allocator::realloc().map_or_else(|| reserved(bytes, 1), |next| unsafe { next(block, bytes) })
+    allocator::realloc()
+        .map_or_else(|| RESERVE.block(bytes, 1), |next| unsafe { next(block, bytes) })
 }
 
 /// Makes a block large that is none, or is one of the program's allocator that was small. What was large there
@@ -285,7 +286,7 @@ unsafe extern "C" fn malloc_usable_size(block: *mut c_void) -> usize {
     if let Some((_, run)) = owner(block) {
         return run.pages as usize * PAGE_BYTES;
     }
-    if behind_in_reserve(block).is_some() {
+    if RESERVE.behind(block).is_some() {
         return 0; // nobody may use more than was asked for
     }
     // SAFETY: this passes on the caller's argument.

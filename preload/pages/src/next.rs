@@ -3,38 +3,7 @@
 
 use core::ffi::{c_int, c_void};
 
-/// Declares functions that return the displaced function of the same name, if there is one. Each is looked
-/// up when it is first needed.
-macro_rules! next_functions {
-    ($($name:ident: fn($($type:ty),*) $(-> $result:ty)?;)*) => {
-        $(
-            #[inline]
-            pub(crate) fn $name() -> Option<unsafe extern "C" fn($($type),*) $(-> $result)?> {
-                static REAL: kilocore_preload_common::RealFunction =
-                    kilocore_preload_common::RealFunction::new(const {
-                        match core::ffi::CStr::from_bytes_with_nul(
-                            concat!(stringify!($name), "\0").as_bytes(),
-                        ) {
-                            Ok(name) => name,
-                            Err(_) => panic!("a name contains a zero byte"),
-                        }
-                    });
-                type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
-                // SAFETY: a function of this name has this type. If there is none, the address is null,
-                // which is `None`.
-                unsafe { core::mem::transmute::<*mut c_void, Option<Function>>(REAL.address()) }
-            }
-        )*
-
-        /// Looks them all up, so that nothing has to be looked up later: in a signal handler, for example, or
-        /// while the dynamic linker's lock is held by who waits for the caller.
-        pub(crate) fn find_all() {
-            $($name();)*
-        }
-    };
-}
-
-next_functions! {
+kilocore_preload_common::displaced_functions! { address;
     mmap: fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
     munmap: fn(*mut c_void, usize) -> c_int;
     mremap: fn(*mut c_void, usize, usize, c_int, *mut c_void) -> *mut c_void;

@@ -51,12 +51,12 @@ pub(crate) fn digest(pool: Pool) -> String {
     }
     assert!(answer(&socket, &["INFO", "persistence"]).contains("rdb_last_bgsave_status:ok"));
     ask(&socket, &["SHUTDOWN", "SAVE"]);
-    assert!(first.wait().success());
+    assert!(first.wait(LIMIT).success());
     // What was saved is the same.
     let mut second = server();
     assert_eq!(answer(&socket, &["DEBUG", "DIGEST"]), before);
     ask(&socket, &["SHUTDOWN", "NOSAVE"]);
-    assert!(second.wait().success());
+    assert!(second.wait(LIMIT).success());
     before
 }
 

@@ -12,12 +12,11 @@
 //! use at one time.
 
 use core::alloc::{GlobalAlloc, Layout};
-use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering};
 
 use kilocore_locks::{BLOCK_ALIGN, FreeBlocks};
+use kilocore_preload_common::Reserve;
 
 use crate::host::Host;
 
@@ -37,26 +36,17 @@ const PAGE: usize = 4096;
 /// The number of bytes in the reserve.
 const RESERVE: usize = 32 * CHUNK;
 
-#[repr(C, align(4096))] // [`PAGE`]
-struct Reserve(UnsafeCell<MaybeUninit<[u8; RESERVE]>>);
-
-// SAFETY: only the address of the reserve is used, and each chunk of it is handed out once.
-unsafe impl Sync for Reserve {}
-
-static RESERVED: Reserve = Reserve(UnsafeCell::new(MaybeUninit::zeroed()));
-
 /// An allocator whose memory does not come from the program's allocator.
 pub(crate) struct Heap {
     free: [FreeBlocks<Host>; SIZES],
-    /// The number of bytes of the reserve that were handed out. It may exceed the reserve.
-    dealt: AtomicUsize,
+    reserve: Reserve<RESERVE>,
 }
 
 impl Heap {
     pub(crate) const fn new() -> Self {
         // SAFETY: natively, an empty stack consists of zeros.
         let free = unsafe { MaybeUninit::zeroed().assume_init() };
-        Self { free, dealt: AtomicUsize::new(0) }
+        Self { free, reserve: Reserve::new() }
     }
 
     /// Returns the class of blocks that are large enough for `layout`, and the size of these
@@ -85,15 +75,8 @@ impl Heap {
 
     /// Returns a new chunk of zeros, or null.
     fn chunk(&self) -> *mut u8 {
-        // The sum is compared before it is increased, so that it cannot overflow.
-        if self.dealt.load(Ordering::Relaxed) < RESERVE {
-            let at = self.dealt.fetch_add(CHUNK, Ordering::Relaxed);
-            if at < RESERVE {
-                // SAFETY: the chunk lies within the reserve, and no other thread gets this chunk.
-                return unsafe { RESERVED.0.get().cast::<u8>().add(at) };
-            }
-        }
-        map(CHUNK)
+        let chunk = Layout::from_size_align(CHUNK, PAGE).ok();
+        chunk.and_then(|chunk| self.reserve.cut(chunk)).unwrap_or_else(|| map(CHUNK))
     }
 }
 

@@ -47,7 +47,7 @@ impl<'a, C> Contenders<'a, C> {
         self.highest
     }
 
-    /// Turns contenders away.
+    /// Keeps those contenders for which `keep` returns true.
     pub fn retain(&mut self, keep: impl Fn(&C) -> bool) {
         self.as_good.retain(|candidate| keep(*candidate));
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::collapse::first_fallen;
 use crate::{CurvePoint, Judged, Shape};
 
-/// Throughput against cores.
+/// Throughput against cores, and what it does as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curve<P> {
     /// What the curve does.

@@ -30,7 +30,7 @@ pub enum DecimalError {
          the expression capture a number with a point"
     )]
     Comma(String),
-    /// Less than nothing.
+    /// A number below zero.
     #[error("'{0}' is negative, and work is not; let the expression capture another number")]
     Negative(String),
     /// More digits than can be kept.
@@ -42,7 +42,7 @@ pub enum DecimalError {
 const LONGEST: usize = 100;
 
 impl Decimal {
-    /// A whole number.
+    /// Makes a decimal of a whole number.
     #[must_use]
     pub const fn whole(number: u64) -> Self {
         Self { digits: number as u128, places: 0 }

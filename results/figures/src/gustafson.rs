@@ -3,7 +3,7 @@
 //! Each core does as much work as one does alone, but for a serial share s. So the speedup on N
 //! cores is S(N) = N − s(N − 1). The law cannot fall.
 
-/// A fitted law.
+/// Gustafson's law, fitted to a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Law {
     /// The serial share: at 0 a curve scales linearly, at 1 not at all. The law knows no more than 1.

@@ -11,7 +11,7 @@ use crate::{Curve, CurvePoint, Judged};
 pub struct LockCurve<P> {
     /// The name of the lock: its own, or an alias by which its user knows it.
     pub lock: &'static str,
-    /// Its curve.
+    /// Throughput against cores under this lock.
     #[serde(flatten)]
     pub curve: Curve<P>,
 }

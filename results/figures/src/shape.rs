@@ -69,7 +69,7 @@ impl Judged<'static> {
 }
 
 impl Shape {
-    /// In a word.
+    /// The shape in a word, as in files: `scales`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Shape {
         }
     }
 
-    /// The rule.
+    /// The shape of a curve that has fallen or not, and that still rises at its end or not.
     pub(crate) fn by_rule(fallen: bool, rises: bool) -> Self {
         match (fallen, rises) {
             (true, _) => Shape::Collapses,

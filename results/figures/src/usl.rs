@@ -18,14 +18,14 @@
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
-/// A fitted law.
+/// The universal scalability law, fitted to a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Law {
     /// Throughput of one core, in the unit of the points; larger than zero.
     pub lambda: f64,
-    /// Contention; not negative.
+    /// Contention: the share of the work that cores do one after the other, from 0.
     pub sigma: f64,
-    /// Coherency; not negative.
+    /// Coherency: what each pair of cores costs, as a share of the work on one core, from 0.
     pub kappa: f64,
 }
 

@@ -27,16 +27,16 @@ const LISTINGS: u32 = 10;
 /// What happened to a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Birth {
-    /// It was created.
+    /// A thread was created.
     Born {
-        /// Its process.
+        /// The process that the thread belongs to.
         process: u32,
-        /// Itself.
+        /// The number of the thread.
         thread: u32,
         /// The thread that created it.
         creator: u32,
     },
-    /// It has ended.
+    /// The thread of this number has ended.
     Ended(u32),
 }
 

@@ -13,9 +13,9 @@ pub struct Reading {
     /// For how much of that the counters counted. It is less if there are more events than counters,
     /// which then take turns.
     pub running: Nanos,
-    /// Cycles.
+    /// Cycles in which the thread had a core.
     pub cycles: u64,
-    /// Instructions.
+    /// Instructions that it executed.
     pub instructions: u64,
     /// References to the last-level cache.
     pub references: u64,

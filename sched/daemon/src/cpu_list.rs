@@ -5,10 +5,7 @@ use kilocore_sched_policy::CpuSet;
 
 /// The cores of a list, or `None` if it is none or empty.
 pub(crate) fn parse(text: &str) -> Option<CpuSet> {
-    let mut cpus = CpuSet::new();
-    cpu_list(text)?.for_each(|cpu| {
-        cpus.insert(cpu);
-    });
+    let cpus: CpuSet = cpu_list(text)?.collect();
     (!cpus.is_empty()).then_some(cpus)
 }
 

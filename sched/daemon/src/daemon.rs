@@ -39,7 +39,7 @@ const SCAN: u32 = 10;
 /// How the daemon works.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Who decides.
+    /// The policy that decides where threads may run.
     pub policy: PolicyName,
     /// How long a window is, if scans are quick enough.
     pub window: Duration,
@@ -90,7 +90,7 @@ pub struct Summary {
     pub cgroups: Option<String>,
     /// What else limited the programs meanwhile, in words: their control groups, cores that are turned off.
     pub limits: Vec<String>,
-    /// What was watched.
+    /// The sources of what is known of threads, as sentences.
     pub sources: Vec<String>,
     /// What could not be seen.
     pub unseen: Vec<String>,

@@ -31,9 +31,9 @@ pub enum DaemonError {
          orders: end that one first, as with `kill {by}`, or wait for its end"
     )]
     Steered {
-        /// The process.
+        /// The process that is to be steered.
         pid: u32,
-        /// Who steers it.
+        /// The process that steers it already.
         by: u32,
     },
     /// A process is somebody else's.

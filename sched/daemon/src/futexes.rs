@@ -54,10 +54,10 @@ pub(crate) trait FutexSource: Debug + Send {
 
 /// What the kernel says of the places.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places(BTreeMap<u64, Place>);
+pub(crate) struct Places(BTreeMap<u64, FutexTracepoint>);
 
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum FutexTracepoint {
     /// A wait begins; without an operation, the call can only wait.
     Enter {
         word: Field,
@@ -71,8 +71,8 @@ impl Places {
     /// From the descriptions of how a call is entered and left.
     fn add(&mut self, enter: &Tracepoint, exit: &Tracepoint) -> Option<()> {
         let (word, value) = (enter.field("uaddr")?, enter.field("val")?);
-        let place = Place::Enter { word, operation: enter.field("op"), value };
-        self.0.extend([(enter.id, place), (exit.id, Place::Exit)]);
+        let place = FutexTracepoint::Enter { word, operation: enter.field("op"), value };
+        self.0.extend([(enter.id, place), (exit.id, FutexTracepoint::Exit)]);
         Some(())
     }
 
@@ -96,8 +96,8 @@ impl Places {
         let raw = body.get(RAW + 4..)?;
         let id = u16::from_ne_bytes(*raw.first_chunk()?);
         let sleep = match self.0.get(&u64::from(id))? {
-            Place::Exit => None,
-            Place::Enter { word, operation, value } => {
+            FutexTracepoint::Exit => None,
+            FutexTracepoint::Enter { word, operation, value } => {
                 let waits = libc::FUTEX_WAIT as u64;
                 let operation = operation.map_or(Some(waits), |operation| operation.of(raw))?;
                 let arguments = [word.of(raw)?, operation, value.of(raw)?, 0, 0, 0];
@@ -167,7 +167,7 @@ impl FutexSource for Kernel {
 
 /// What is known of a thread.
 #[derive(Debug, Default)]
-struct Known {
+struct SleepState {
     /// Whether it is known what it does.
     is_known: bool,
     /// What it sleeps for, and since when.
@@ -182,7 +182,7 @@ pub(crate) type Slept = BTreeMap<Sleep, Nanos>;
 pub(crate) struct Futexes {
     source: Box<dyn FutexSource>,
     places: Places,
-    known: BTreeMap<Named, Known>,
+    known: BTreeMap<Named, SleepState>,
     /// When the window began.
     since: Nanos,
     untraced: usize,
@@ -240,7 +240,7 @@ impl Futexes {
                     continue;
                 }
                 match self.source.begin(of.id) {
-                    Ok(()) => drop(self.known.insert(*of, Known::default())),
+                    Ok(()) => drop(self.known.insert(*of, SleepState::default())),
                     Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                     Err(_) => untraced += 1,
                 }
@@ -259,7 +259,7 @@ impl Futexes {
     }
 }
 
-impl Known {
+impl SleepState {
     /// What a thread's records of a window say; `None` if they do not tell of all of it.
     fn window(&mut self, places: &Places, bytes: &[u8], since: Nanos, end: Nanos) -> Option<Slept> {
         let mut is_whole = self.is_known;
@@ -328,7 +328,7 @@ mod tests {
     }
 
     fn slept(
-        known: &mut Known,
+        known: &mut SleepState,
         records: &[Vec<u8>],
         since: u64,
         end: u64,
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn waits_are_measured_within_the_window_also_those_under_way() {
-        let mut known = Known { is_known: true, asleep: None };
+        let mut known = SleepState { is_known: true, asleep: None };
         let first = [enter(110, 64, 0x80, 2), exit(130), enter(150, 64, 0x80, 2), exit(155)];
         let begun = [enter(160, 64, 0x81, 1), exit(161), enter(180, 128, 0x89, 2)];
         let all = [&first[..], &begun[..]].concat();
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_window_with_lost_records_or_an_unknown_beginning_is_left_to_looks() {
-        let mut known = Known::default();
+        let mut known = SleepState::default();
         assert_eq!(slept(&mut known, &[], 0, 100), None, "it may sleep since before");
         assert_eq!(slept(&mut known, &[exit(150)], 100, 200), None, "for a part");
         assert_eq!(slept(&mut known, &[enter(250, 64, 0, 2)], 200, 300), Some(vec![(64, 50)]));
@@ -382,7 +382,7 @@ mod tests {
         }
         let mut bytes = Vec::new();
         kernel.take(tid, &mut bytes);
-        let mut known = Known { is_known: true, asleep: None };
+        let mut known = SleepState { is_known: true, asleep: None };
         let end = kernel.now();
         let slept = known.window(&places, &bytes, begin, end).expect("nothing was lost");
         let sleep = Sleep { word: (&raw const futex).addr() as u64, as_mutex: true };
@@ -396,7 +396,7 @@ mod tests {
         fn any_record_is_read(bytes: Vec<u8>, raw in prop::collection::vec(0_u64..9, 0..8)) {
             let _ = places().read(&bytes);
             let record = sample(5, &raw);
-            let mut known = Known::default();
+            let mut known = SleepState::default();
             let _ = known.window(&places(), &[record, bytes].concat(), Nanos(0), Nanos(9));
         }
     }

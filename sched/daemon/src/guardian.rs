@@ -25,7 +25,7 @@ const DONE: &[u8] = b"done";
 /// Signals that somebody may send to all processes that belong together.
 const IGNORED: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// The daemon's side.
+/// The daemon's side of the process that puts everything back if the daemon dies.
 #[derive(Debug)]
 pub struct Guardian {
     child: Child,
@@ -61,7 +61,7 @@ impl Guardian {
         Ok(Self { child, pipe: Some(pipe) })
     }
 
-    /// Its process.
+    /// The number of the guardian's process.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()

@@ -92,13 +92,13 @@ impl Journal {
         Ok(Self { folder, name, path, file, header, ledger, bytes, needed: bytes })
     }
 
-    /// Where it is.
+    /// The journal's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says.
+    /// The state that its lines add up to.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger

@@ -21,7 +21,7 @@ pub(crate) struct Masks {
     pub(crate) set: CpuSet,
 }
 
-/// A fact.
+/// What a line of the journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fact {
     /// The process that restores if the daemon dies.
@@ -46,10 +46,10 @@ pub(crate) enum Fact {
     Enabled(PathBuf),
 }
 
-/// All facts.
+/// What all lines of a journal together say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// Whose it is.
+    /// The daemon that writes it.
     pub(crate) daemon: Named,
     pub(crate) guardian: Option<Named>,
     /// The processes that are steered, or were.

@@ -7,7 +7,7 @@
 //! which are 2 only by chance. Locks with other words, as those of Go, are not seen, unless a recording knows
 //! their addresses.
 
-use kilocore_linux::{Doing, doing};
+use kilocore_linux::{SyscallState, syscall_state};
 
 /// The value of a mutex that has waiters.
 const WAITED_FOR: u64 = 2;
@@ -26,7 +26,7 @@ pub(crate) struct Sleep {
 
 /// What a thread sleeps for now, if it sleeps in a futex.
 pub(crate) fn sleep(pid: u32, tid: u32) -> Option<Sleep> {
-    let Doing::Call(call) = doing(pid, tid) else { return None };
+    let SyscallState::Call(call) = syscall_state(pid, tid) else { return None };
     sleep_of(call.number, &call.arguments)
 }
 

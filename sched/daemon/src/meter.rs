@@ -76,12 +76,12 @@ const MOST_LOOKS: usize = 1000;
 
 /// What looks at a thread in this window have shown.
 #[derive(Debug, Default)]
-struct Seen {
+struct LookCounts {
     looks: u64,
     sleeps: BTreeMap<Sleep, u64>,
 }
 
-/// Watches the threads.
+/// What counts, for each thread and window, its time, its waits and its events.
 #[derive(Debug)]
 pub struct Meter {
     metrics: Metrics,
@@ -95,7 +95,7 @@ pub struct Meter {
     coverage: BTreeMap<Named, Coverage>,
     unseen: Vec<String>,
     before: BTreeMap<TaskId, (Nanos, Nanos)>,
-    seen: BTreeMap<TaskId, Seen>,
+    seen: BTreeMap<TaskId, LookCounts>,
     looked: usize,
     next: usize,
     tick: Nanos,
@@ -201,7 +201,7 @@ impl Meter {
         self.metrics
     }
 
-    /// What is watched.
+    /// The sources of what is known of threads, as sentences.
     #[must_use]
     pub fn sources(&self) -> Vec<String> {
         let mut sources = vec!["running and waiting times of threads (/proc schedstat)".to_owned()];

@@ -29,7 +29,7 @@ pub enum Orphan {
     Elsewhere {
         /// The process whose journal it is, by its number there.
         daemon: u32,
-        /// The journal.
+        /// The file of the journal.
         path: PathBuf,
     },
 }

@@ -27,7 +27,7 @@ pub struct Snapshot {
     pub caches: Option<CacheUse>,
     /// How orders are carried out.
     pub control: String,
-    /// What is watched.
+    /// The sources of what is known of threads, as sentences.
     pub sources: Vec<String>,
     /// What cannot be seen.
     pub unseen: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub others: BTreeMap<Other, usize>,
 }
 
-/// A confined group.
+/// A group of threads that is confined to some cores.
 #[derive(Debug, Clone)]
 pub struct GroupView {
     /// What the policy says of it.

@@ -22,7 +22,7 @@ pub struct Thread {
     pub task: TaskId,
     /// Its number and start time.
     pub of: Named,
-    /// Its process.
+    /// The process that the thread belongs to.
     pub process: Named,
     /// The number of its process for policies.
     pub program: ProgramId,
@@ -63,7 +63,7 @@ pub enum Order {
     Refused,
 }
 
-/// All of them.
+/// All threads of the programs that are steered.
 #[derive(Debug, Default)]
 pub struct Tree {
     processes: BTreeMap<u32, (Named, ProgramId)>,
@@ -621,9 +621,9 @@ mod tests {
 
     /// Births, as they are played.
     #[derive(Debug)]
-    struct Told(std::sync::mpsc::Receiver<Vec<Birth>>);
+    struct PlayedBirths(std::sync::mpsc::Receiver<Vec<Birth>>);
 
-    impl Births for Told {
+    impl Births for PlayedBirths {
         fn take(&mut self) -> Vec<Birth> {
             self.0.try_iter().flatten().collect()
         }
@@ -636,7 +636,7 @@ mod tests {
     fn whose_creator_is_known_has_what_that_one_had_before() {
         let (mut host, mut tree, mut journal, _folder) = begin(2);
         let (tell, told) = std::sync::mpsc::channel();
-        tree.follow(Box::new(Told(told)));
+        tree.follow(Box::new(PlayedBirths(told)));
         let (one, all) = (CpuSet::first(1), CpuSet::first(4));
         // The second thread has chosen the very mask that the first one is given.
         host.masks.insert(2, one.clone());

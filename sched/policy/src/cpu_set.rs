@@ -9,6 +9,10 @@ const BITS: usize = u64::BITS as usize;
 
 /// A set of cores, of any size.
 ///
+/// Unlike [`kilocore_platform::CpuSet`] it takes no more words than its largest core needs: a driver
+/// keeps several sets for each of many thousand threads, and those of a fixed size for the largest
+/// machine would take 2 KiB each, on a kernel's stack as well.
+///
 /// Sets with the same cores are equal, however they were made.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct CpuSet {

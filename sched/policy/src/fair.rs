@@ -7,7 +7,7 @@ use crate::order::Order;
 use crate::policy::Policy;
 use crate::window::Window;
 
-/// Gives no orders.
+/// A policy that gives no orders.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fair;
 

@@ -33,7 +33,7 @@ pub struct LockAware {
 }
 
 impl LockAware {
-    /// With these constants.
+    /// Makes a policy with these constants, that has seen no window.
     #[must_use]
     pub fn new(options: LockAwareOptions) -> Self {
         Self { steering: Steering::new(options) }

@@ -52,7 +52,7 @@ impl Machine {
         self.places.len() as u32
     }
 
-    /// All its cores.
+    /// The set of all cores of the machine.
     #[must_use]
     pub fn all(&self) -> CpuSet {
         CpuSet::first(self.cores())

@@ -22,7 +22,7 @@ pub enum Metric {
     MissesPerCycle,
     /// The share of references that go on to memory.
     MissRatio,
-    /// Cycles per instruction.
+    /// Cycles that each instruction takes.
     CyclesPerInstruction,
 }
 

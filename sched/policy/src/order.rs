@@ -27,7 +27,7 @@ impl Order {
         Self { task: task.task, cpus: task.allowed.clone() }
     }
 
-    /// The task.
+    /// The task that the order is for.
     #[must_use]
     pub fn task(&self) -> TaskId {
         self.task

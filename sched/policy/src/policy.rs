@@ -16,7 +16,7 @@ use crate::window::Window;
 /// A task that waits for a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
-    /// The task.
+    /// The task that waits.
     pub task: TaskId,
     /// How much time it has had of the core, as the core's own queue counts it: the measure of
     /// fairness.
@@ -71,7 +71,7 @@ pub enum GroupState {
     Free,
     /// Looks for the best number of cores.
     Searching,
-    /// Has found it.
+    /// It has found a number, and holds it.
     Holding,
     /// Tries a neighbouring number, whether that is better by now.
     Probing,

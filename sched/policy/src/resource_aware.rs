@@ -80,14 +80,14 @@ const MOST: u64 = 1 << 50;
 pub struct ResourceAware {
     name: &'static str,
     options: ResourceAwareOptions,
-    tasks: BTreeMap<TaskId, Known>,
+    tasks: BTreeMap<TaskId, TaskEstimate>,
     /// What all of them do on average, since the last window.
     usual: Usual,
 }
 
 /// What is known of a task.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct TaskEstimate {
     windows: u32,
     pressure: Smoothed,
     line: Line,
@@ -97,7 +97,7 @@ struct Known {
 }
 
 impl ResourceAware {
-    /// With these constants.
+    /// Makes a policy with this name and these constants, that has seen no window.
     #[must_use]
     pub fn new(name: &'static str, options: ResourceAwareOptions) -> Self {
         Self { name, options, tasks: BTreeMap::new(), usual: Usual::default() }
@@ -115,7 +115,7 @@ impl ResourceAware {
         Self::new("complement", ResourceAwareOptions::COMPLEMENT)
     }
 
-    /// The constants.
+    /// The constants with which it was made.
     #[must_use]
     pub fn options(&self) -> &ResourceAwareOptions {
         &self.options

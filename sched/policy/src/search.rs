@@ -16,14 +16,14 @@ use crate::score::Score;
 pub enum Step {
     /// Measure with so many cores, of which that is the precision needed.
     Measure {
-        /// How many cores.
+        /// How many cores the tasks share.
         cores: u32,
         /// Whether neighbouring numbers are told apart by now.
         fine: bool,
     },
     /// Nothing: this is the best number of cores.
     Done {
-        /// How many cores.
+        /// How many cores the tasks share.
         cores: u32,
     },
 }

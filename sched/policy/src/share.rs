@@ -9,9 +9,9 @@ use kilocore_platform::Nanos;
 pub struct Share(u32);
 
 impl Share {
-    /// Nothing.
+    /// The share of nothing: 0.
     pub const NONE: Share = Share(0);
-    /// Everything.
+    /// The share of everything: 1, in millionths.
     pub const ALL: Share = Share(1_000_000);
 
     /// So many per cent; more than 100 are 100.

@@ -11,7 +11,7 @@ use crate::share::Share;
 /// What a task had to do with one lock in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockWait {
-    /// The lock.
+    /// The lock that was waited for.
     pub lock: LockLabel,
     /// How long the task waited for it on a core: spinning, or on its way to sleep and back.
     pub spun: Nanos,
@@ -41,7 +41,7 @@ pub struct Counters {
 /// What a task did while another one used the same last-level cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoRun {
-    /// The other task.
+    /// The task that used the cache meanwhile.
     pub task: TaskId,
     /// Cycles in which both had cores.
     pub cycles: u64,
@@ -52,7 +52,7 @@ pub struct CoRun {
 /// What a task did in a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskWindow {
-    /// The task.
+    /// The task whose window this is.
     pub task: TaskId,
     /// The program that it belongs to.
     pub program: ProgramId,

@@ -32,7 +32,7 @@ use self::queues::Queues;
 pub(crate) use self::visit::Visit;
 use crate::agenda::Epoch;
 use crate::copies_below::CopiesBelow;
-use crate::costs::{Costs, Place};
+use crate::costs::{CoreLocation, Costs};
 use crate::ids::{CacheId, DomainId, LineId, TaskId};
 use crate::sharers::Sharers;
 use crate::table::Table;
@@ -67,7 +67,7 @@ pub(crate) struct Coherence {
     queues: Queues,
     private: Table<CacheId, Tags>,
     shared: Table<DomainId, Tags>,
-    places: Table<CacheId, Place>,
+    places: Table<CacheId, CoreLocation>,
     /// What caches need to keep each other's rules, if they do.
     layers: Option<Box<Layers>>,
     /// What stands in the place of all caches, on a machine without any.
@@ -76,7 +76,7 @@ pub(crate) struct Coherence {
 
 impl Coherence {
     /// The memory of a machine whose private caches are at the given places.
-    pub(crate) fn new(costs: &Costs, places: Vec<Place>) -> Self {
+    pub(crate) fn new(costs: &Costs, places: Vec<CoreLocation>) -> Self {
         let domains = places.iter().map(|place| place.domain.0 + 1).max().unwrap_or(0) as usize;
         let tags = |lines: u32, ways| move |_| Tags::new(lines as usize, ways);
         let (private, shared) = (tags(costs.private_lines, 8), tags(costs.shared_lines, 16));
@@ -196,7 +196,13 @@ impl Coherence {
 
     /// Serves a read of a clean line that is below the core's own last-level cache, or arrives
     /// there at `start`. Neither the line nor its home has anything to do with it.
-    fn read_below(&mut self, costs: &Costs, line: LineId, here: Place, start: Cycles) -> Cycles {
+    fn read_below(
+        &mut self,
+        costs: &Costs,
+        line: LineId,
+        here: CoreLocation,
+        start: Cycles,
+    ) -> Cycles {
         let passes = self.queues.pass_directory(costs, here.node, start);
         self.add_sharer(line, here.cache);
         self.lines[line].count_transfer(passes - start);
@@ -208,7 +214,7 @@ impl Coherence {
         &mut self,
         costs: &Costs,
         line: LineId,
-        here: Place,
+        here: CoreLocation,
         start: Cycles,
         latency: Cycles,
     ) -> Cycles {
@@ -223,7 +229,7 @@ impl Coherence {
 
     /// Gives a core a copy that it reads, which arrives at `arrival`. An owner keeps its own.
     #[inline(always)]
-    fn share(&mut self, line: LineId, here: Place, arrival: Cycles) {
+    fn share(&mut self, line: LineId, here: CoreLocation, arrival: Cycles) {
         let modified = self.lines[line].owner;
         if modified != NOBODY {
             let domain = self.places[modified].domain;
@@ -241,7 +247,7 @@ impl Coherence {
         &mut self,
         costs: &Costs,
         line: LineId,
-        here: Place,
+        here: CoreLocation,
         start: Cycles,
         latency: Cycles,
     ) -> Cycles {
@@ -256,7 +262,7 @@ impl Coherence {
 
     /// How long it takes until no other core has a copy any more.
     #[inline(always)]
-    fn others_give_up(&self, costs: &Costs, line: LineId, here: Place) -> Cycles {
+    fn others_give_up(&self, costs: &Costs, line: LineId, here: CoreLocation) -> Cycles {
         let state = &self.lines[line];
         let mine = self.sharers.contains(line, here.cache);
         match u64::from(state.sharers) - u64::from(mine) {
@@ -270,7 +276,7 @@ impl Coherence {
 
     /// Gives a core the only copy, to write it.
     #[inline(always)]
-    fn take(&mut self, line: LineId, here: Place) {
+    fn take(&mut self, line: LineId, here: CoreLocation) {
         let state = &mut self.lines[line];
         state.owner = here.cache;
         state.sharers = 1;
@@ -286,7 +292,13 @@ impl Coherence {
     /// passes a directory, which is busy with each request for a moment: that of the requester's
     /// own node if a copy is there, else that of the line's home. Requests that then wait for the
     /// line do not hold up others.
-    fn line_start(&mut self, costs: &Costs, line: LineId, here: Place, now: Cycles) -> Cycles {
+    fn line_start(
+        &mut self,
+        costs: &Costs,
+        line: LineId,
+        here: CoreLocation,
+        now: Cycles,
+    ) -> Cycles {
         let state = &self.lines[line];
         let local = match state.owner {
             NOBODY => state.nodes.contains(here.node),
@@ -297,7 +309,13 @@ impl Coherence {
     }
 
     /// The time from `start` until the requester has a copy.
-    fn fetch_latency(&mut self, costs: &Costs, line: LineId, here: Place, start: Cycles) -> Cycles {
+    fn fetch_latency(
+        &mut self,
+        costs: &Costs,
+        line: LineId,
+        here: CoreLocation,
+        start: Cycles,
+    ) -> Cycles {
         let state = &self.lines[line];
         if state.owner != NOBODY {
             return costs.transfer(self.places[state.owner], here);
@@ -341,13 +359,13 @@ impl Coherence {
 
     /// Puts a line into the caches that it came through, evicting what has to make room.
     #[inline(always)]
-    fn fill(&mut self, costs: &Costs, line: LineId, here: Place, now: Cycles) {
+    fn fill(&mut self, costs: &Costs, line: LineId, here: CoreLocation, now: Cycles) {
         if self.layers.is_some() {
             self.fill_layered(line, here);
             self.finish_fill(costs, here.node, now);
             return;
         }
-        let Place { cache, domain, .. } = here;
+        let CoreLocation { cache, domain, .. } = here;
         if !self.in_private.contains(line, cache) {
             self.in_private.insert(line, cache);
             if let Some(evicted) = self.private[cache].insert(line) {

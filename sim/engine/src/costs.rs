@@ -7,7 +7,7 @@ use crate::ids::{CacheId, DomainId, GroupId, Id, SocketId};
 
 /// Where a core is in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CoreLocation {
     pub(crate) cache: CacheId,
     pub(crate) group: GroupId,
     /// The last-level cache.
@@ -137,7 +137,7 @@ impl Costs {
 
     /// The time that a line takes from one cache to another.
     #[inline]
-    pub(crate) fn transfer(&self, from: Place, to: Place) -> Cycles {
+    pub(crate) fn transfer(&self, from: CoreLocation, to: CoreLocation) -> Cycles {
         if from.cache == to.cache {
             self.same_core
         } else if from.node != to.node {

@@ -5,14 +5,14 @@
 
 use kilocore_platform::{CpuId, Cycles, LockLabel};
 
-use crate::core_set::CoreSet;
+use crate::CoreSet;
 use crate::ids::TaskId;
 use crate::outcome::TaskTimes;
 
 /// What a task has had to do with one lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockTimes {
-    /// The lock.
+    /// The lock that was waited for.
     pub lock: LockLabel,
     /// How long the task has waited for it on a core: spinning, or on its way to sleep and back.
     pub on_core: Cycles,
@@ -38,7 +38,7 @@ pub enum RunState {
     OnCore,
     /// It wants a core.
     Ready,
-    /// It sleeps.
+    /// It sleeps, and wants no core.
     Asleep,
     /// It has ended.
     Done,
@@ -55,7 +55,7 @@ pub struct TaskCounters {
     /// Cycles of what it [executed](crate::Sim::execute). This and the following are counted for
     /// nothing else.
     pub cycles: u64,
-    /// Instructions.
+    /// Instructions that it executed.
     pub instructions: u64,
     /// References to the last-level cache.
     pub references: u64,
@@ -72,18 +72,18 @@ pub struct TaskCounters {
 /// What a task [executed](crate::Sim::execute) while another one used the same last-level cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoRun {
-    /// The other task.
+    /// The task that used the cache meanwhile.
     pub task: TaskId,
-    /// Cycles.
+    /// Cycles in which both had cores.
     pub cycles: u64,
-    /// Instructions.
+    /// Instructions that it executed.
     pub instructions: u64,
 }
 
 /// A task, as a scheduler sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskView {
-    /// The task.
+    /// The task that this is about.
     pub task: TaskId,
     /// What it is about.
     pub state: RunState,
@@ -110,7 +110,7 @@ pub struct TaskView {
 /// The machine at a moment, as a scheduler sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct MachineView<'a> {
-    /// The moment.
+    /// The moment, in cycles since the simulation began.
     pub now: Cycles,
     /// All tasks in the order of spawning, also those that have ended.
     pub tasks: &'a [TaskView],

@@ -10,7 +10,7 @@ use kilocore_platform::Cycles;
 
 use crate::agenda::{Agenda, Event};
 use crate::coherence::Coherence;
-use crate::costs::{Costs, LONGEST_STEP, NEVER, Place};
+use crate::costs::{CoreLocation, Costs, LONGEST_STEP, NEVER};
 use crate::ids::{CacheId, CoreId, Id, LineId, TaskId};
 use crate::outcome::Activity;
 use crate::state::{AlertedLists, Core, Futexes, Intent, Task};
@@ -42,8 +42,8 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// A machine with cores at the given places and no tasks.
-    pub(crate) fn new(costs: Costs, places: &[Place], seed: u64) -> Self {
-        let mut caches: Vec<Place> = Vec::new();
+    pub(crate) fn new(costs: Costs, places: &[CoreLocation], seed: u64) -> Self {
+        let mut caches: Vec<CoreLocation> = Vec::new();
         let mut cores = Vec::with_capacity(places.len());
         for place in places {
             let known = caches.iter().position(|other| other.cache == place.cache);
@@ -51,7 +51,7 @@ impl Engine {
                 caches.push(*place);
                 caches.len() - 1
             });
-            cores.push(Core::new(Place { cache: CacheId::from_index(cache), ..*place }));
+            cores.push(Core::new(CoreLocation { cache: CacheId::from_index(cache), ..*place }));
         }
         let mut cores = Table::from(cores);
         for core in cores.ids() {

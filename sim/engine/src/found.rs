@@ -14,14 +14,14 @@ pub struct Found {
     pub other_core: u32,
     /// Of these, with a core of another node.
     pub other_node_core: u32,
-    /// In memory.
+    /// Lines that no cache had, so that memory delivered them.
     pub memory: u32,
     /// Of these, in the memory of another node.
     pub other_node_memory: u32,
 }
 
 impl Found {
-    /// All lines.
+    /// How many lines were looked for.
     #[must_use]
     pub fn lines(&self) -> u32 {
         self.own + self.shared + self.other_core + self.memory

@@ -24,7 +24,7 @@
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
 //! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring`, `executing` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
-//! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `core_set`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! Below `coherence`, `visit` has where each line is, `hierarchy` what caches above each other
 //! agree on, and `frames` the lines of regions. `copies_below` and `tags` are caches, `heap` is
@@ -148,7 +148,6 @@ mod blocks;
 mod charging;
 mod coherence;
 mod copies_below;
-mod core_set;
 mod costs;
 mod counters;
 mod current;
@@ -182,7 +181,6 @@ mod uncached;
 mod waiting;
 
 pub use blocks::Touch;
-pub use core_set::CoreSet;
 pub use counters::{CoRun, LockTimes, MachineView, RunState, TaskCounters, TaskView};
 pub use found::Found;
 pub use heap::{SimHeap, displace_memory};
@@ -196,3 +194,6 @@ pub use scheduler::{Move, ReadyTask, Scheduler};
 pub use simulation::{Options, SimError, Simulation, longest_run};
 pub use stream::MOST_OVERLAP;
 pub use uncached::{Reference, ReferenceKind, UncachedMemory};
+
+/// A set of some of a machine's cores, of which it has 1,024 at most: where a task may run.
+pub type CoreSet = kilocore_platform::CpuSet<16>;

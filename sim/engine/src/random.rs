@@ -17,12 +17,12 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
-    /// 64 random bits.
+    /// Returns 64 bits, each 0 or 1 with the same chance.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in `0.0..1.0`.
+    /// Returns a number from 0 up to, but not, 1; all are equally likely.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }

@@ -73,7 +73,7 @@ impl SimBlock {
         Self { start: SimAddress(address), bytes: end.saturating_sub(address) }
     }
 
-    /// Where it begins.
+    /// The address of its first byte.
     #[must_use]
     pub fn start(self) -> SimAddress {
         self.start

@@ -4,14 +4,14 @@ use std::fmt::Debug;
 
 use kilocore_platform::{CpuId, Cycles};
 
-use crate::core_set::CoreSet;
+use crate::CoreSet;
 use crate::counters::MachineView;
 use crate::ids::TaskId;
 
 /// Where a task may run from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
-    /// The task.
+    /// The task that is moved.
     pub task: TaskId,
     /// The cores. Those on which its owner does not let it run do not count.
     pub cores: CoreSet,
@@ -20,7 +20,7 @@ pub struct Move {
 /// A task that waits for a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyTask {
-    /// The task.
+    /// The task that waits.
     pub task: TaskId,
     /// How much it has had of the core, as the core's queue counts it: what a new one begins with is
     /// what the others have had.

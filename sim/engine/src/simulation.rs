@@ -5,8 +5,8 @@ use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 
-use crate::core_set::CoreSet;
-use crate::costs::{Costs, NEVER, Place};
+use crate::CoreSet;
+use crate::costs::{CoreLocation, Costs, NEVER};
 use crate::current::in_task;
 use crate::engine::Engine;
 use crate::execution::Execution;
@@ -117,7 +117,7 @@ impl Simulation {
         }
         prepare_slots();
         let heap = OpenHeap::new();
-        let places: Vec<Place> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
+        let places: Vec<CoreLocation> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
         let mut sockets: Vec<SocketId> = places.iter().map(|place| place.socket).collect();
         sockets.sort_unstable();
         sockets.dedup();
@@ -288,12 +288,12 @@ fn busiest_lines(engine: &Engine) -> Vec<LineTraffic> {
     lines
 }
 
-fn place(machine: &Description, cpu: u32) -> Place {
+fn place(machine: &Description, cpu: u32) -> CoreLocation {
     let location = machine.location(HardwareThread(cpu));
     let topology = &machine.topology;
     let groups_per_domain =
         (topology.groups_per_node / machine.caches.shared_per_node.max(1)).max(1);
-    Place {
+    CoreLocation {
         cache: CacheId(location.core),
         group: GroupId(location.group),
         domain: DomainId(location.group / groups_per_domain),

@@ -7,7 +7,7 @@ use kilocore_platform::{Cycles, Padded};
 use rustc_hash::FxHashMap;
 
 use crate::agenda::Epoch;
-use crate::costs::Place;
+use crate::costs::CoreLocation;
 use crate::fiber::{Fiber, Locals};
 use crate::ids::{CoreId, LineId, ListId, TaskId};
 use crate::outcome::{Activity, TaskTimes};
@@ -115,7 +115,7 @@ pub(crate) struct Watch {
 /// A hardware thread of the simulated machine.
 #[derive(Debug)]
 pub(crate) struct Core {
-    pub(crate) place: Place,
+    pub(crate) place: CoreLocation,
     /// The core's own clock.
     pub(crate) time: Cycles,
     pub(crate) task: Option<TaskId>,
@@ -130,7 +130,7 @@ pub(crate) struct Core {
 
 impl Core {
     /// An idle core.
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: CoreLocation) -> Self {
         Self {
             place,
             time: Cycles(0),

@@ -5,7 +5,7 @@
 
 use kilocore_platform::{Cycles, LockLabel};
 
-use crate::core_set::CoreSet;
+use crate::CoreSet;
 use crate::counters::{LockTimes, TaskCounters};
 use crate::execution::Execution;
 use crate::ids::TaskId;

@@ -17,9 +17,9 @@ use crate::ids::{CoreId, LineId, SimAddress};
 /// What a core does to a word of at most eight bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReferenceKind {
-    /// A load.
+    /// A load of one word.
     Read,
-    /// A store.
+    /// A store of one word.
     Write,
     /// An atomic read-modify-write.
     ReadModifyWrite,

@@ -39,19 +39,19 @@ type Balance = Box<dyn FnMut(&MachineView<'_>) -> Vec<Move>>;
 type Pick = Box<dyn FnMut(CpuId, &[ReadyTask]) -> usize>;
 
 /// A scheduler that does what a test says.
-struct Told {
+struct ScriptedScheduler {
     period: Cycles,
     balance: Balance,
     pick: Pick,
 }
 
-impl std::fmt::Debug for Told {
+impl std::fmt::Debug for ScriptedScheduler {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Told")
+        formatter.write_str("ScriptedScheduler")
     }
 }
 
-impl Told {
+impl ScriptedScheduler {
     fn balancing(
         period: Cycles,
         balance: impl FnMut(&MachineView<'_>) -> Vec<Move> + 'static,
@@ -60,7 +60,7 @@ impl Told {
     }
 }
 
-impl Scheduler for Told {
+impl Scheduler for ScriptedScheduler {
     fn period(&self) -> Cycles {
         self.period
     }
@@ -80,10 +80,10 @@ fn move_once(task: u32, cores: CoreSet) -> impl FnMut(&MachineView<'_>) -> Vec<M
     move |_| std::mem::take(&mut orders)
 }
 
-type Seen = Rc<RefCell<Vec<(u64, u32)>>>;
+type CoreChanges = Rc<RefCell<Vec<(u64, u32)>>>;
 
 /// Computes in small steps, and notes when it is on another core than before.
-fn wander(steps: u64, seen: &Seen) {
+fn wander(steps: u64, seen: &CoreChanges) {
     for _ in 0..steps {
         let (at, core) = (Sim::now().0, Sim::cpu().0);
         let known = seen.borrow().last().is_some_and(|&(_, before)| before == core);
@@ -98,7 +98,7 @@ fn wander(steps: u64, seen: &Seen) {
 #[test]
 fn tasks_start_on_cores_of_their_sets_and_stay_there() {
     let mut simulation = machine_with(8);
-    let seen: Vec<Seen> = (0..12).map(|_| Seen::default()).collect();
+    let seen: Vec<CoreChanges> = (0..12).map(|_| CoreChanges::default()).collect();
     for seen in &seen {
         let seen = Rc::clone(seen);
         // Twelve tasks on three cores, beside five that are idle and could steal.
@@ -117,7 +117,7 @@ fn tasks_start_on_cores_of_their_sets_and_stay_there() {
 #[test]
 fn idle_cores_steal_only_what_may_run_there() {
     let mut simulation = machine_with(3);
-    let (bound, free) = (Seen::default(), Seen::default());
+    let (bound, free) = (CoreChanges::default(), CoreChanges::default());
     let (one, other) = (Rc::clone(&bound), Rc::clone(&free));
     // Core 0 has three long tasks, and core 1 ends at once and looks for work.
     simulation.spawn_on(&set(&[0]), || compute(30_000)).unwrap();
@@ -126,7 +126,7 @@ fn idle_cores_steal_only_what_may_run_there() {
     simulation.spawn_on(&set(&[0, 1]), move || wander(10, &other)).unwrap();
     simulation.spawn_on(&set(&[0]), move || wander(10, &one)).unwrap();
     simulation.run().unwrap();
-    let cores = |seen: &Seen| seen.borrow().iter().map(|s| s.1).collect::<Vec<_>>();
+    let cores = |seen: &CoreChanges| seen.borrow().iter().map(|s| s.1).collect::<Vec<_>>();
     assert_eq!(cores(&bound), [0]);
     assert_eq!(cores(&free), [1]);
 }
@@ -134,7 +134,7 @@ fn idle_cores_steal_only_what_may_run_there() {
 #[test]
 fn a_woken_task_does_not_take_an_idle_core_outside_its_set() {
     let mut simulation = machine_with(4);
-    let seen = Seen::default();
+    let seen = CoreChanges::default();
     let own = Rc::clone(&seen);
     simulation.spawn(|| compute(20_000)).unwrap();
     let sleeper = move || {
@@ -156,7 +156,7 @@ fn a_set_without_cores_is_an_error() {
     assert!(matches!(error, SimError::NoCore { task: TaskId(0) }), "{error}");
     let mut simulation = machine_with(2);
     simulation.spawn_on(&set(&[0]), || compute(5000)).unwrap();
-    simulation.schedule_with(Told::balancing(us(100), move_once(0, set(&[1]))));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(100), move_once(0, set(&[1]))));
     let error = simulation.run().unwrap_err();
     assert!(matches!(error, SimError::NoCore { task: TaskId(0) }), "{error}");
 }
@@ -164,10 +164,10 @@ fn a_set_without_cores_is_an_error() {
 #[test]
 fn a_running_task_moves_at_once_and_goes_on_where_it_was() {
     let mut simulation = machine_with(4);
-    let seen = Seen::default();
+    let seen = CoreChanges::default();
     let own = Rc::clone(&seen);
     simulation.spawn(move || wander(1000, &own)).unwrap();
-    simulation.schedule_with(Told::balancing(us(300), move_once(0, set(&[3]))));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(300), move_once(0, set(&[3]))));
     let outcome = simulation.run().unwrap();
     let seen = seen.borrow();
     let [(_, 0), (at, 3)] = seen[..] else { panic!("{seen:?}") };
@@ -189,7 +189,7 @@ fn a_task_in_the_middle_of_a_long_computation_moves_and_computes_the_rest() {
     simulation.spawn(body).unwrap();
     simulation.spawn_on(&set(&[1]), || ()).unwrap();
     simulation.spawn_on(&set(&[0]), move || began.set(Sim::now().0)).unwrap();
-    simulation.schedule_with(Told::balancing(us(300), move_once(0, set(&[1]))));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(300), move_once(0, set(&[1]))));
     simulation.run().unwrap();
     let (at, core) = end.get();
     assert_eq!(core, 1);
@@ -201,12 +201,12 @@ fn a_task_in_the_middle_of_a_long_computation_moves_and_computes_the_rest() {
 #[test]
 fn a_queued_task_moves_to_an_idle_core_of_its_set() {
     let mut simulation = machine_with(2);
-    let seen = Seen::default();
+    let seen = CoreChanges::default();
     let own = Rc::clone(&seen);
     simulation.spawn_on(&set(&[0]), || compute(100_000)).unwrap();
     simulation.spawn_on(&set(&[0, 1]), || compute(1)).unwrap();
     simulation.spawn_on(&set(&[0, 1]), move || wander(1000, &own)).unwrap();
-    simulation.schedule_with(Told::balancing(us(50), move |view| {
+    simulation.schedule_with(ScriptedScheduler::balancing(us(50), move |view| {
         // First to core 0, where it has to queue, and later anywhere.
         let cores = if view.now < us(500) { set(&[0]) } else { set(&[0, 1]) };
         vec![Move { task: TaskId(2), cores }]
@@ -220,7 +220,7 @@ fn a_queued_task_moves_to_an_idle_core_of_its_set() {
 #[test]
 fn a_task_in_the_kernel_moves_when_it_leaves_it() {
     let mut simulation = machine_with(2);
-    let seen = Seen::default();
+    let seen = CoreChanges::default();
     let own = Rc::clone(&seen);
     let body = move || {
         Sim::disable_preemption();
@@ -232,7 +232,7 @@ fn a_task_in_the_kernel_moves_when_it_leaves_it() {
         wander(100, &own);
     };
     simulation.spawn(body).unwrap();
-    simulation.schedule_with(Told::balancing(us(100), move_once(0, set(&[1]))));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(100), move_once(0, set(&[1]))));
     simulation.run().unwrap();
     let seen = seen.borrow();
     let [(_, 0), (at, 1)] = seen[..] else { panic!("{seen:?}") };
@@ -249,7 +249,7 @@ fn a_sleeping_task_wakes_on_a_core_of_its_new_set() {
         own.set(Sim::cpu().0);
     };
     simulation.spawn(body).unwrap();
-    simulation.schedule_with(Told::balancing(us(100), move_once(0, set(&[2]))));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(100), move_once(0, set(&[2]))));
     simulation.run().unwrap();
     assert_eq!(core.get(), 2);
 }
@@ -270,7 +270,7 @@ fn a_waiter_that_moves_sees_what_it_waits_for() {
         word.store(1, Ordering::Release);
     };
     simulation.spawn(writer).unwrap();
-    simulation.schedule_with(Told::balancing(us(100), move_once(0, set(&[2]))));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(100), move_once(0, set(&[2]))));
     simulation.run().unwrap();
     let (at, core) = core.get();
     assert_eq!(core, 2);
@@ -285,14 +285,14 @@ fn a_slice_that_ends_in_the_kernel_is_over_on_leaving_it() {
     let (began, own) = (Rc::clone(&other_began), Rc::clone(&other_began));
     let first = move || {
         Sim::disable_preemption();
-        wander(slice * 3, &Seen::default());
+        wander(slice * 3, &CoreChanges::default());
         assert_eq!(own.get(), 0, "the other one ran during the section");
         Sim::enable_preemption();
         assert_ne!(own.get(), 0, "the other one has run by now");
     };
     simulation.spawn(first).unwrap();
     simulation.spawn(move || began.set(Sim::now().0)).unwrap();
-    simulation.schedule_with(Told::balancing(us(100), |_| vec![]));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(100), |_| vec![]));
     simulation.run().unwrap();
 }
 
@@ -305,7 +305,7 @@ fn the_scheduler_picks_who_is_next() {
             let order = Rc::clone(&order);
             simulation.spawn(move || order.borrow_mut().push(task)).unwrap();
         }
-        let mut told = Told::balancing(us(100), |_| vec![]);
+        let mut told = ScriptedScheduler::balancing(us(100), |_| vec![]);
         told.pick = Box::new(move |core, ready| {
             assert_eq!(core, CpuId(0));
             if last_first { ready.len() - 1 } else { 0 }
@@ -325,7 +325,7 @@ fn balancing_comes_each_period_until_all_tasks_are_done() {
     simulation.spawn(|| Sim::sleep(us(350))).unwrap();
     let times = Rc::new(RefCell::new(vec![]));
     let seen = Rc::clone(&times);
-    simulation.schedule_with(Told::balancing(us(100), move |view| {
+    simulation.schedule_with(ScriptedScheduler::balancing(us(100), move |view| {
         seen.borrow_mut().push(view.now);
         vec![]
     }));
@@ -344,7 +344,7 @@ fn a_scheduler_does_not_hide_a_deadlock() {
             Sim::park(&word, 0, None);
         })
         .unwrap();
-    simulation.schedule_with(Told::balancing(us(100), |_| vec![]));
+    simulation.schedule_with(ScriptedScheduler::balancing(us(100), |_| vec![]));
     let error = simulation.run().unwrap_err();
     assert!(matches!(error, SimError::Deadlock { .. }), "{error}");
 }
@@ -353,7 +353,7 @@ fn a_scheduler_does_not_hide_a_deadlock() {
 fn view_at(simulation: &mut Simulation, at: Cycles, task: usize) -> Rc<RefCell<Option<TaskView>>> {
     let seen = Rc::new(RefCell::new(None));
     let own = Rc::clone(&seen);
-    simulation.schedule_with(Told::balancing(at, move |view| {
+    simulation.schedule_with(ScriptedScheduler::balancing(at, move |view| {
         own.borrow_mut().get_or_insert_with(|| view.tasks[task].clone());
         vec![]
     }));
@@ -444,7 +444,7 @@ fn a_simulation_with_a_scheduler_is_the_same_every_time() {
             simulation.spawn(body).unwrap();
         }
         let mut window = 0;
-        simulation.schedule_with(Told::balancing(us(50), move |view| {
+        simulation.schedule_with(ScriptedScheduler::balancing(us(50), move |view| {
             window += 1;
             let narrow = |task: &TaskView| Move {
                 task: task.task,

@@ -16,7 +16,7 @@ pub struct Figure {
     pub estimated: Option<String>,
 }
 
-/// A machine.
+/// A machine as its file describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
@@ -39,13 +39,13 @@ pub struct Description {
     pub latency: Latencies,
     /// What the coherence protocol adds.
     pub coherence: Coherence,
-    /// Caches.
+    /// The caches, their sizes in bytes.
     pub caches: Caches,
-    /// Main memory.
+    /// Main memory: latency and bandwidth of a node.
     pub memory: Memory,
     /// Costs of the operating system.
     pub os: OperatingSystem,
-    /// Power by state.
+    /// What a core draws in each state, in watts.
     pub power: Power,
 }
 
@@ -54,7 +54,7 @@ pub struct Description {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
-    /// Processor packages.
+    /// How many processor packages there are, from 1.
     pub sockets: u32,
     /// NUMA nodes (memory controllers, dies) in a socket.
     pub nodes_per_socket: u32,
@@ -216,7 +216,7 @@ pub struct OperatingSystem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// Computing.
+    /// While it computes.
     pub active_w: Figure,
     /// Spinning on a line in its cache.
     pub spin_w: Figure,

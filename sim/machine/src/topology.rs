@@ -12,13 +12,13 @@ pub struct HardwareThread(pub u32);
 /// Where a hardware thread is. All numbers count over the whole machine, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Location {
-    /// The processor package.
+    /// The processor package that it is in.
     pub socket: u32,
-    /// The NUMA node.
+    /// The memory node that it belongs to.
     pub node: u32,
     /// The group of cores.
     pub group: u32,
-    /// The core.
+    /// The physical core that it is a hardware thread of.
     pub core: u32,
     /// The thread in its core, from 0 to `threads_per_core` - 1.
     pub thread: u32,

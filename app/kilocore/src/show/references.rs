@@ -25,7 +25,8 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     }
     let about = reader.about();
     let contents = reader.contents().copied().unwrap_or_default();
-    let document = ReferencesDocument { provenance: Provenance::Measured, trace: about, contents: &contents };
+    let document =
+        ReferencesDocument { provenance: Provenance::Measured, trace: about, contents: &contents };
     reports.print(document, || reports::in_words(&[table(about, &contents)]))
 }
 

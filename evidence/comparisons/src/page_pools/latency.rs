@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use kilocore_hardware::{CpuId, CpuSet};
+use kilocore_hardware::CpuId;
 use kilocore_page_trace::replay::fenced_now;
 use kilocore_pages::PAGE_BYTES;
 use kilocore_platform::Cycles;
@@ -110,8 +110,7 @@ pub(crate) fn hand_over(pages: &dyn Pages, setting: Setting) -> Measured {
     let all = setting.before + setting.measured;
     let ready = Barrier::new(2);
     let confine = |cpu: CpuId| {
-        let own = CpuSet::of([cpu]).and_then(|own| own.confine_this_thread());
-        own.expect("the process may use the processor");
+        kilocore_hardware::confine([cpu]).expect("the process may use the processor");
     };
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::command;
 use crate::rounds::{Figures, in_turn, table};
-use kilocore_hardware::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, affinity};
 use kilocore_page_trace::replay::kernel_lists;
 use kilocore_pages::TieredOptions;
 use kilocore_platform::Cycles;
@@ -99,8 +99,7 @@ fn costs(text: &mut String, effort: Effort) {
 const WORKING_SETS: [usize; 5] = [0, 4, 8, 16, 24];
 
 fn latencies(text: &mut String, effort: Effort) -> Result<(), String> {
-    let cpus: Vec<CpuId> =
-        CpuSet::of_this_thread().map_err(|e| e.to_string())?.iter().take(2).collect();
+    let cpus: Vec<CpuId> = affinity(0).map_err(|e| e.to_string())?.iter().take(2).collect();
     let &[producer, consumer] = &cpus[..] else {
         return Err(
             "this process has one processor only, and two threads are to be measured".into()

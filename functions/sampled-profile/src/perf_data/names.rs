@@ -7,7 +7,7 @@ use kilocore_symbols::PerfMap;
 use super::error::PerfDataError;
 use super::files::Files;
 use super::kernel::{KernelMap, KernelNames, is_this_host};
-use super::place::{Index, Interned, Object, Place};
+use super::place::{CodeLocation, Index, Interned, Object};
 use crate::{Function, Remark, in_file};
 
 /// Whether code of an object was named, and if not, why.
@@ -40,21 +40,21 @@ impl<'a> Namer<'a> {
 
     /// Returns the functions at a place. There is one, or several if functions were inlined there,
     /// with the innermost first.
-    pub(super) fn functions(&mut self, place: Place) -> Vec<Function> {
+    pub(super) fn functions(&mut self, place: CodeLocation) -> Vec<Function> {
         let (names, object) = match place {
-            Place::Kernel(address) => {
+            CodeLocation::Kernel(address) => {
                 let (name, object) = self.kernel.name(address);
                 let why = self.kernel.why_not(&object);
                 self.note(&object, name.is_some(), why);
                 (name.into_iter().collect(), object)
             }
-            Place::Object(index, at) => {
+            CodeLocation::Object(index, at) => {
                 (self.of_object(index, at), self.objects.get(index).name().to_owned())
             }
-            Place::Nowhere | Place::Unknown => (Vec::new(), String::new()),
-            Place::GuestKernel => (Vec::new(), "[guest.kernel.kallsyms]".to_owned()),
-            Place::GuestUser => (Vec::new(), "[guest]".to_owned()),
-            Place::Hypervisor => (Vec::new(), "[hypervisor]".to_owned()),
+            CodeLocation::Nowhere | CodeLocation::Unknown => (Vec::new(), String::new()),
+            CodeLocation::GuestKernel => (Vec::new(), "[guest.kernel.kallsyms]".to_owned()),
+            CodeLocation::GuestUser => (Vec::new(), "[guest]".to_owned()),
+            CodeLocation::Hypervisor => (Vec::new(), "[hypervisor]".to_owned()),
         };
         let names = if names.is_empty() { vec![Function::UNKNOWN.to_owned()] } else { names };
         let function = |name| Function { name, object: object.clone(), origin: place.origin() };

@@ -99,7 +99,7 @@ impl Object {
 
 /// Where code lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(super) enum CodeLocation {
     /// At an address of the kernel.
     Kernel(u64),
     /// At an offset in an object, or at an address if that is memory without a file.
@@ -116,7 +116,7 @@ pub(super) enum Place {
     Unknown,
 }
 
-impl Place {
+impl CodeLocation {
     pub(super) fn origin(self) -> Origin {
         match self {
             Self::Kernel(_) | Self::GuestKernel | Self::Hypervisor => Origin::Kernel,

@@ -13,7 +13,7 @@ use super::features::Features;
 use super::files::Files;
 use super::kernel::KernelMap;
 use super::layout::RawEvent;
-use super::place::{Index, Interned, Object, Place, PlaceTree};
+use super::place::{CodeLocation, Index, Interned, Object, PlaceTree};
 use super::processes::{Mapping, Processes};
 use super::sample::{Sample, SampleLayout};
 use super::unwind::Unwinder;
@@ -96,7 +96,7 @@ pub(super) struct Recording<'a> {
     big_endian: bool,
     pub(super) events: Vec<Event>,
     pub(super) objects: Interned<Object>,
-    pub(super) places: Interned<Place>,
+    pub(super) places: Interned<CodeLocation>,
     pub(super) kernel: KernelMap,
     pub(super) files: Files<'a>,
     processes: Processes,
@@ -309,14 +309,16 @@ impl<'a> Recording<'a> {
     /// The place of an address.
     fn place(&mut self, mode: CpuMode, process: Option<i32>, address: u64) -> Index {
         let place = match mode {
-            CpuMode::Kernel => Place::Kernel(address),
+            CpuMode::Kernel => CodeLocation::Kernel(address),
             CpuMode::User => process
                 .and_then(|process| self.processes.at(process, address))
-                .map_or(Place::Nowhere, |(object, offset)| Place::Object(object, offset)),
-            CpuMode::GuestKernel => Place::GuestKernel,
-            CpuMode::GuestUser => Place::GuestUser,
-            CpuMode::Hypervisor => Place::Hypervisor,
-            _ => Place::Unknown,
+                .map_or(CodeLocation::Nowhere, |(object, offset)| {
+                    CodeLocation::Object(object, offset)
+                }),
+            CpuMode::GuestKernel => CodeLocation::GuestKernel,
+            CpuMode::GuestUser => CodeLocation::GuestUser,
+            CpuMode::Hypervisor => CodeLocation::Hypervisor,
+            _ => CodeLocation::Unknown,
         };
         self.places.index(&place)
     }

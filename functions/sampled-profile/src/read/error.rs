@@ -13,7 +13,7 @@ pub enum ReadError {
     /// The file cannot be opened, or the system cannot read it.
     #[error("{}: {source}; name a profile that exists and may be read", name(file))]
     Read {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -25,7 +25,7 @@ pub enum ReadError {
         name(file)
     )]
     Damaged {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// Where reading ended, in bytes.
         at: u64,
@@ -38,7 +38,7 @@ pub enum ReadError {
         name(file)
     )]
     Empty {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
     },
     /// The file has none of the known formats.
@@ -49,7 +49,7 @@ pub enum ReadError {
         name(file)
     )]
     Unknown {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// What the file begins with.
         what: String,
@@ -57,9 +57,9 @@ pub enum ReadError {
     /// The file has a format that has to be converted first.
     #[error("{}: this is {what}; {mend}", name(file))]
     Foreign {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
-        /// What it is.
+        /// What the file is instead.
         what: &'static str,
         /// How it becomes a profile.
         mend: &'static str,
@@ -72,7 +72,7 @@ pub enum ReadError {
         name(file)
     )]
     MostlyUnreadable {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// What it was taken for.
         format: Format,
@@ -84,21 +84,21 @@ pub enum ReadError {
         entry: u64,
         /// What is wrong with it.
         what: String,
-        /// What to do.
+        /// What the user can do about it.
         mend: &'static str,
     },
     /// A program other than gzip compressed the file.
     #[error("{}: compressed by {program}; unpack it first: `{program} -d`", name(file))]
     Compressed {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
-        /// The program.
+        /// The program that unpacks such files.
         program: &'static str,
     },
     /// The file is a recording of perf without a usable profile.
     #[error("{}: {source}", name(file))]
     PerfData {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// What is wrong with it.
         source: PerfDataError,
@@ -109,7 +109,7 @@ pub enum ReadError {
         name(file)
     )]
     Nothing {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// What it was taken for.
         format: Format,
@@ -117,7 +117,7 @@ pub enum ReadError {
         entry: u64,
         /// What is wrong with it.
         what: String,
-        /// What to do.
+        /// What the user can do about it.
         mend: &'static str,
     },
     /// Each line has two counts, so the file is a difference of two profiles.
@@ -127,7 +127,7 @@ pub enum ReadError {
         name(file)
     )]
     Differential {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// The first such line, from 1.
         line: u64,
@@ -135,7 +135,7 @@ pub enum ReadError {
     /// The event that was asked for is not in the profile.
     #[error("{}: no samples of event {event:?}; there are: {}", name(file), there.join(", "))]
     NoSuchEvent {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// What was asked for.
         event: String,
@@ -149,15 +149,15 @@ pub enum ReadError {
         name(file)
     )]
     NoStacks {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
-        /// How many samples.
+        /// How many samples are in the file.
         samples: u64,
     },
     /// The profile is larger than any useful one.
     #[error("{}: more than {limit} {what}; record for a shorter time or less often", name(file))]
     TooLarge {
-        /// The file.
+        /// The file that was read.
         file: PathBuf,
         /// Of what there are too many.
         what: &'static str,

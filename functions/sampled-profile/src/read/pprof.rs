@@ -84,7 +84,7 @@ pub(crate) fn is_likely(head: &[u8], is_whole: bool) -> bool {
 
 /// A location: its functions are a part of [`Tables::frames`].
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FrameRange {
     start: usize,
     end: usize,
 }
@@ -95,7 +95,7 @@ struct Tables<'a> {
     strings: Vec<&'a [u8]>,
     files: HashMap<u64, &'a [u8]>,
     functions: HashMap<u64, &'a [u8]>,
-    places: HashMap<u64, Place>,
+    places: HashMap<u64, FrameRange>,
     frames: Vec<FunctionId>,
     names: Names,
 }
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         if location.lines.is_empty() {
             frames.push(names.id(Named::UNKNOWN.as_bytes(), object, origin, self.task)?);
         }
-        places.insert(location.id, Place { start, end: frames.len() });
+        places.insert(location.id, FrameRange { start, end: frames.len() });
         Ok(fault)
     }
 
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
             };
             stack.clear();
             for location in &sample.locations {
-                let Some(&Place { start, end }) = reader.tables.places.get(location) else {
+                let Some(&FrameRange { start, end }) = reader.tables.places.get(location) else {
                     return Ok(Some("a sample at a location that is not there"));
                 };
                 if stack.len() + (end - start) > limits.depth {

@@ -16,7 +16,7 @@ pub enum SampleError {
     /// The program cannot be started.
     #[error("{}: {source}; name a program that exists and may be executed", program.to_string_lossy())]
     Start {
-        /// The program.
+        /// The program that was to be started.
         program: OsString,
         /// What the system said.
         source: io::Error,
@@ -29,7 +29,7 @@ pub enum SampleError {
         "core {core} is not among those that this process may run on ({allowed}); choose of those"
     )]
     Core {
-        /// The core.
+        /// The core on which it was to be counted.
         core: u32,
         /// The cores that it may run on.
         allowed: String,
@@ -37,7 +37,7 @@ pub enum SampleError {
     /// The profile cannot be written.
     #[error("{}: {source}; the profile was not written, choose a place that has room and may be written to", file.display())]
     Output {
-        /// The profile.
+        /// The file that the profile was to go to.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -48,7 +48,7 @@ pub enum SampleError {
          as root, `sysctl kernel.perf_event_paranoid=1` allows it, or run this as root"
     )]
     Paranoid {
-        /// The level.
+        /// The value of `kernel.perf_event_paranoid`, from -1 to 4.
         paranoid: i32,
     },
     /// A sandbox forbids sampling.
@@ -72,7 +72,7 @@ pub enum SampleError {
     /// The machine does not have the event.
     #[error("this machine does not count {event} ({source}); choose cpu-clock")]
     NoEvent {
-        /// The event.
+        /// The event that was to be counted.
         event: &'static str,
         /// What the system said.
         source: io::Error,
@@ -88,9 +88,9 @@ pub enum SampleError {
     /// An event cannot be opened for another reason.
     #[error("{event} cannot be sampled on core {core}: {source}; choose another event, or perf")]
     Event {
-        /// The event.
+        /// The event that was to be counted.
         event: &'static str,
-        /// The core.
+        /// The core on which it was to be counted.
         core: u32,
         /// What the system said.
         source: io::Error,
@@ -101,7 +101,7 @@ pub enum SampleError {
          as root the sysctl kernel.perf_event_mlock_kb"
     )]
     Buffer {
-        /// The core.
+        /// The core on which it was to be counted.
         core: u32,
         /// What the system said.
         source: io::Error,
@@ -123,15 +123,15 @@ pub enum SampleError {
     /// `perf` does not work.
     #[error("perf does not work here: {said}; mend that, or use the own sampler")]
     Perf {
-        /// What it said.
+        /// What perf printed, cut off if that is long.
         said: String,
     },
     /// What was recorded is no profile.
     #[error("{}: at byte {offset}: {what}; record again, with the own sampler if perf wrote this", file.display())]
     Malformed {
-        /// The file.
+        /// The recording that is damaged.
         file: PathBuf,
-        /// Where.
+        /// Where it is damaged, in bytes from its beginning.
         offset: u64,
         /// What is wrong there.
         what: &'static str,

@@ -13,9 +13,9 @@ pub enum Backend {
     /// and the own sampler if not. Copies of stacks are always recorded by `perf`.
     #[default]
     Auto,
-    /// `perf record`.
+    /// The program `perf record`.
     Perf,
-    /// The own sampler.
+    /// The sampler of this crate, which needs no other program.
     Own,
 }
 
@@ -96,9 +96,9 @@ pub struct Options<'a> {
     pub cores: Option<Vec<CpuId>>,
     /// What takes the samples.
     pub backend: Backend,
-    /// What is watched.
+    /// Which processes or cores are sampled.
     pub scope: Scope,
-    /// What is counted.
+    /// The event at every so many of which a sample is taken.
     pub event: Event,
     /// How a sample tells its callers.
     pub call_graph: CallGraph,

@@ -22,18 +22,18 @@ use crate::sampler::{
 /// What took the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taker {
-    /// `perf record`.
+    /// The program `perf record`.
     Perf,
-    /// The own sampler.
+    /// The sampler of this crate.
     Own,
 }
 
 /// Processor time of the program and of all children that it waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuTime {
-    /// In user space.
+    /// Time in user space.
     pub user: Nanoseconds,
-    /// In the kernel.
+    /// Time in the kernel.
     pub system: Nanoseconds,
 }
 
@@ -47,7 +47,7 @@ pub struct Recording {
     pub interrupted: bool,
     /// The wall-clock time from the moment before its execution to its end.
     pub elapsed: Nanoseconds,
-    /// Processor time.
+    /// The processor time that the program used.
     pub cpu_time: CpuTime,
     /// How many samples the profile has.
     pub samples: u64,
@@ -59,13 +59,13 @@ pub struct Recording {
     pub frequency: Hertz,
     /// Whether samples were taken in the kernel.
     pub kernel: KernelSamples,
-    /// What was watched.
+    /// Which processes or cores were sampled.
     pub scope: Scope,
     /// What else a reader of the profile should know.
     pub warnings: Vec<String>,
     /// How many cores the program was allowed.
     pub cores: u32,
-    /// What was counted.
+    /// The event at every so many of which a sample was taken.
     pub event: Event,
     /// How samples tell their callers.
     pub call_graph: CallGraph,
@@ -109,7 +109,7 @@ pub(crate) fn record_with(
     let program = command.first().ok_or(SampleError::NoProgram)?;
     let allowed = allowed_cores();
     check(options, &allowed)?;
-    let place = Place::beside(&options.output)?;
+    let place = UnfinishedFolder::beside(&options.output)?;
     let cores = options.cores.as_deref();
     let spare = spare_cores(cores);
     // The program begins in the control group of this process.
@@ -202,7 +202,7 @@ fn attach(
     pid: libc::pid_t,
     command: &[OsString],
     options: &Options<'_>,
-    place: &Place,
+    place: &UnfinishedFolder,
     spare: &[CpuId],
 ) -> Result<(Running, Vec<String>), SampleError> {
     let mut warnings = Vec::new();
@@ -261,11 +261,11 @@ fn output_warning(end: &End) -> Option<String> {
 
 /// A folder beside the profile's place. The profile is in it until it is whole.
 #[derive(Debug)]
-struct Place {
+struct UnfinishedFolder {
     folder: TempDir,
 }
 
-impl Place {
+impl UnfinishedFolder {
     fn beside(output: &Path) -> Result<Self, SampleError> {
         let failed = |source| SampleError::Output { file: output.to_owned(), source };
         let beside = match output.parent() {

@@ -40,7 +40,7 @@ pub enum WorkError {
     /// The expression cannot be understood.
     #[error("the expression '{expression}': {what}")]
     Expression {
-        /// The expression.
+        /// The regular expression that was to find the count.
         expression: String,
         /// What is wrong with it.
         what: String,
@@ -51,7 +51,7 @@ pub enum WorkError {
          others as (?:…)"
     )]
     Groups {
-        /// The expression.
+        /// The regular expression that was to find the count.
         expression: String,
         /// How many groups it has.
         groups: usize,
@@ -59,15 +59,15 @@ pub enum WorkError {
     /// The captured text is not a number.
     #[error("in the program's line '{line}': {source}")]
     Number {
-        /// The line.
+        /// The line that it matched.
         line: String,
         /// What is wrong with the number.
         source: DecimalError,
     },
-    /// Nothing matched.
+    /// The program printed no line that matches.
     #[error("no line of the program's output matches '{expression}'; {}", shown(last))]
     NoMatch {
-        /// The expression.
+        /// The regular expression that was to find the count.
         expression: String,
         /// The last lines that the program wrote.
         last: Vec<String>,
@@ -78,7 +78,7 @@ pub enum WorkError {
         shown(last)
     )]
     Nothing {
-        /// The expression.
+        /// The regular expression that was to find the count.
         expression: String,
         /// The last lines that the program wrote.
         last: Vec<String>,
@@ -100,10 +100,10 @@ fn shown(last: &[String]) -> String {
     format!("its last lines were:{}", lines.concat())
 }
 
-/// What was counted.
+/// The units of work that a program reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Work {
-    /// How many units.
+    /// How many units of work that were, exactly.
     pub count: Decimal,
     /// What a unit is.
     pub unit: String,
@@ -148,12 +148,12 @@ impl Rule {
 pub struct Counter {
     rule: Rule,
     streams: [Mutex<Lines>; 2],
-    seen: Mutex<Seen>,
+    seen: Mutex<WorkCount>,
 }
 
 /// What was seen so far.
 #[derive(Debug, Default)]
-struct Seen {
+struct WorkCount {
     count: Decimal,
     matches: u64,
     cut_lines: u64,
@@ -211,7 +211,7 @@ impl Observer for Counter {
     }
 }
 
-impl Seen {
+impl WorkCount {
     /// Looks at a line.
     fn look(&mut self, expression: &Regex, line: &[u8], cut: bool) {
         self.cut_lines += u64::from(cut);

@@ -14,27 +14,27 @@ pub enum ForeignFileError {
     /// It cannot be opened or read.
     #[error("{path}: {source}")]
     Read {
-        /// The file.
+        /// The path by which it was named.
         path: PathBuf,
-        /// Why.
+        /// The system's reason.
         source: io::Error,
     },
     /// It is a pipe, a device or something else whose opening may wait or do something.
     #[error("{path} is not a regular file")]
     NotRegular {
-        /// The file.
+        /// The path by which it was named.
         path: PathBuf,
     },
     /// The kernel makes up what is read of it.
     #[error("{path} is not a regular file: the kernel makes up what is in it")]
     OfTheKernel {
-        /// The file.
+        /// The path by which it was named.
         path: PathBuf,
     },
     /// It belongs to somebody who is not believed.
     #[error("{path} belongs to user {owner}, who has no say here")]
     OtherOwner {
-        /// The file.
+        /// The path by which it was named.
         path: PathBuf,
         /// Its owner.
         owner: u32,
@@ -42,7 +42,7 @@ pub enum ForeignFileError {
     /// It is larger than any file of its kind.
     #[error("{path} is larger than any file of its kind ({size} bytes)")]
     TooLarge {
-        /// The file.
+        /// The path by which it was named.
         path: PathBuf,
         /// Its size in bytes.
         size: u64,
@@ -50,7 +50,7 @@ pub enum ForeignFileError {
     /// There is no room in memory for it.
     #[error("{path} is not read: {source}")]
     NoRoom {
-        /// The file.
+        /// The path by which it was named.
         path: PathBuf,
         /// How much is missing.
         source: NoRoom,
@@ -175,6 +175,12 @@ impl ForeignFile {
             return Err(ForeignFileError::TooLarge { path: self.path.clone(), size });
         }
         Ok((&self.file).take(size))
+    }
+
+    /// The open file, for who knows how much of it to read.
+    #[must_use]
+    pub fn into_file(self) -> File {
+        self.file
     }
 
     /// The path by which it was opened.

@@ -90,7 +90,7 @@ fn listen(listener: &UnixListener, over: &AtomicBool, folder: &Path) {
 
 /// Gives a file to the process at the other end.
 fn answer(stream: &UnixStream, folder: &Path) -> io::Result<()> {
-    let pid = crate::peer(stream)?;
+    let pid = kilocore_linux::peer(stream)?;
     match make(folder, pid) {
         Ok((path, file)) => give(stream, file.as_raw_fd()).inspect_err(|_| {
             let _ = fs::remove_file(path);
@@ -105,18 +105,10 @@ fn answer(stream: &UnixStream, folder: &Path) -> io::Result<()> {
 
 /// Makes a recording for a process.
 fn make(folder: &Path, pid: u32) -> io::Result<(PathBuf, File)> {
-    let path = folder.join(names::recording(pid, monotonic_ns())?);
+    let path = folder.join(names::recording(pid, crate::gate::monotonic_ns())?);
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     Ok((path, file))
-}
-
-/// `CLOCK_MONOTONIC` in nanoseconds, as the library under programs has it in names.
-fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a local variable.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The part of a message that carries a descriptor. It is aligned as its header needs.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::spin_loops::turn::{Branch, Origins, Place, Read, Turn};
+use crate::spin_loops::turn::{Branch, Location, Origins, Read, Turn};
 use crate::spin_loops::value::{Address, Base};
 
 /// A loop in which a thread waits for another one.
@@ -33,7 +33,7 @@ impl SpinLoop {
             if reads.is_empty() || rereads(reads) || goes_on(&changed, &counters) {
                 return None;
             }
-            let read = made_of(&changed, &Origins::from([Place::Memory]));
+            let read = made_of(&changed, &Origins::from([Location::Memory]));
             let leaves = |branch: &&Branch| {
                 !branch.from.is_disjoint(&read) && branch.from.is_disjoint(&counted)
             };
@@ -59,11 +59,11 @@ impl SpinLoop {
     }
 }
 
-fn is_as_before(part: Base, changed: &BTreeMap<Place, Origins>) -> bool {
+fn is_as_before(part: Base, changed: &BTreeMap<Location, Origins>) -> bool {
     match part {
-        Base::Register(register) => !changed.contains_key(&Place::Register(register)),
+        Base::Register(register) => !changed.contains_key(&Location::Register(register)),
         Base::Slot { at, size } => {
-            (at..at + i64::from(size)).all(|byte| !changed.contains_key(&Place::Byte(byte)))
+            (at..at + i64::from(size)).all(|byte| !changed.contains_key(&Location::Byte(byte)))
         }
     }
 }
@@ -77,10 +77,10 @@ fn rereads(reads: &[Read]) -> bool {
 }
 
 /// The places that are made of some, in this turn or in later ones, and those themselves.
-fn made_of(changed: &BTreeMap<Place, Origins>, some: &Origins) -> Origins {
+fn made_of(changed: &BTreeMap<Location, Origins>, some: &Origins) -> Origins {
     let mut made = some.clone();
     loop {
-        let more: Vec<Place> = changed
+        let more: Vec<Location> = changed
             .iter()
             .filter(|(place, from)| !made.contains(place) && !from.is_disjoint(&made))
             .map(|(place, _)| *place)
@@ -95,11 +95,11 @@ fn made_of(changed: &BTreeMap<Place, Origins>, some: &Origins) -> Origins {
 /// Whether a place that is no counter is made from what it was itself a turn before, or some turns before.
 /// Where none is, every place has soon become what the memory and what nobody changes make of it, and
 /// stays that.
-fn goes_on(changed: &BTreeMap<Place, Origins>, counters: &Origins) -> bool {
-    let mut left: BTreeMap<Place, Origins> = changed.clone();
+fn goes_on(changed: &BTreeMap<Location, Origins>, counters: &Origins) -> bool {
+    let mut left: BTreeMap<Location, Origins> = changed.clone();
     left.retain(|place, _| !counters.contains(place));
     loop {
-        let settled: Vec<Place> = left
+        let settled: Vec<Location> = left
             .iter()
             .filter(|(_, from)| from.iter().all(|one| !left.contains_key(one)))
             .map(|(place, _)| *place)

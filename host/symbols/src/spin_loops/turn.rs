@@ -15,7 +15,7 @@ const SCHED_YIELD: u64 = 24;
 
 /// Something that keeps its value from one turn to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     Register(Register),
     Flags,
     /// A byte of the stack, so far above what the stack pointer was.
@@ -25,7 +25,7 @@ pub(crate) enum Place {
 }
 
 /// Places, as they were when the turn began.
-pub(crate) type Origins = BTreeSet<Place>;
+pub(crate) type Origins = BTreeSet<Location>;
 
 /// A read of memory that is no part of the turn's own stack, or of what the turn never wrote there.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub(crate) struct Turn {
     /// What was written to the stack: where, how many bytes, what.
     slots: BTreeMap<i64, (u8, Value)>,
     /// From what each place that was written has its value.
-    of: BTreeMap<Place, Origins>,
+    of: BTreeMap<Location, Origins>,
     /// The words of the stack that had to be looked at to follow the code.
     pub(crate) looked_at: BTreeMap<i64, u64>,
     pub(crate) reads: Vec<Read>,
@@ -147,7 +147,7 @@ impl Turn {
         }
         if instruction.rflags_modified() != 0 {
             self.zero = zero;
-            self.of.insert(Place::Flags, from);
+            self.of.insert(Location::Flags, from);
         }
         Some(())
     }
@@ -162,9 +162,9 @@ impl Turn {
     pub(crate) fn branch(&mut self, instruction: &Instruction, other: u64) {
         let counts = instruction.is_jcx_short() || instruction.is_loop() || instruction.is_loopcc();
         let mut from =
-            if counts { self.from(Place::Register(Register::RCX)) } else { Origins::new() };
+            if counts { self.from(Location::Register(Register::RCX)) } else { Origins::new() };
         if instruction.rflags_read() != 0 {
-            from.extend(self.from(Place::Flags));
+            from.extend(self.from(Location::Flags));
         }
         self.branches.push(Branch { from, other, depth: self.depth });
     }
@@ -206,10 +206,10 @@ impl Turn {
     }
 
     /// The places that are not as they were when the turn began, with what each has its value from.
-    pub(crate) fn changed(&self) -> BTreeMap<Place, Origins> {
+    pub(crate) fn changed(&self) -> BTreeMap<Location, Origins> {
         let mut changed = self.of.clone();
         changed.retain(|place, _| match place {
-            Place::Register(register) => self.value(*register) != self.first(*register),
+            Location::Register(register) => self.value(*register) != self.first(*register),
             _ => true,
         });
         for (at, (size, value)) in &self.slots {
@@ -235,7 +235,7 @@ impl Turn {
     pub(crate) fn counters(&self) -> Origins {
         let registers = self.registers.iter().filter_map(|(register, value)| match value {
             Value::Start { base: Base::Register(of), plus, .. } if of == register && *plus != 0 => {
-                Some(Place::Register(*register))
+                Some(Location::Register(*register))
             }
             _ => None,
         });
@@ -286,8 +286,8 @@ impl Turn {
         }
     }
 
-    fn from(&self, place: Place) -> Origins {
-        if let Place::Register(register) = place
+    fn from(&self, place: Location) -> Origins {
+        if let Location::Register(register) = place
             && (register == Register::RSP || matches!(self.value(register), Value::Known(_)))
         {
             return Origins::new();
@@ -339,7 +339,7 @@ impl Turn {
                 if !is_branch {
                     let read = self.read(memory);
                     taken.from.extend(read.from.iter().copied());
-                    taken.from.insert(Place::Memory);
+                    taken.from.insert(Location::Memory);
                     self.reads.push(read);
                 }
                 continue;
@@ -374,11 +374,11 @@ impl Turn {
             // What a compare-and-swap that failed leaves there was in memory.
             let register = used.register().full_register();
             if !(exchanged && register == Register::RAX) {
-                from.extend(self.from(Place::Register(register)));
+                from.extend(self.from(Location::Register(register)));
             }
         }
         if instruction.rflags_read() != 0 {
-            from.extend(self.from(Place::Flags));
+            from.extend(self.from(Location::Flags));
         }
         from
     }
@@ -396,12 +396,12 @@ impl Turn {
         let sometimes = matches!(access, OpAccess::CondWrite | OpAccess::ReadCondWrite);
         let mut made = from.clone();
         if sometimes && !exchanged {
-            made.extend(self.from(Place::Register(full)));
+            made.extend(self.from(Location::Register(full)));
         }
         let is_result = !sometimes && register.size() >= 4;
         let value = if is_result { value.cut(register.size()) } else { Value::Other };
         self.registers.insert(full, value);
-        self.of.insert(Place::Register(full), made);
+        self.of.insert(Location::Register(full), made);
     }
 
     /// What an instruction writes to the one place that it writes, if that can be told.
@@ -472,7 +472,7 @@ impl Turn {
         }
         for register in [Register::RAX, Register::RCX, Register::R11] {
             self.registers.insert(register, Value::Other);
-            self.of.insert(Place::Register(register), Origins::new());
+            self.of.insert(Location::Register(register), Origins::new());
         }
         Some(())
     }
@@ -505,7 +505,7 @@ impl Turn {
         let from = [memory.base(), memory.index()]
             .into_iter()
             .filter(|by| *by != Register::None)
-            .flat_map(|by| self.from(Place::Register(by.full_register())))
+            .flat_map(|by| self.from(Location::Register(by.full_register())))
             .collect();
         Read { address: self.address(memory), spelled: spelled(memory), from }
     }
@@ -556,8 +556,8 @@ const fn plain(segment: Register) -> Register {
     }
 }
 
-fn bytes(at: i64, size: u8) -> impl Iterator<Item = Place> {
-    (at..at + i64::from(size)).map(Place::Byte)
+fn bytes(at: i64, size: u8) -> impl Iterator<Item = Location> {
+    (at..at + i64::from(size)).map(Location::Byte)
 }
 
 /// Whether an instruction takes a lock that is free and changes nothing if it is not.

@@ -106,7 +106,7 @@ fn system(pid: u32, what: &'static str, source: io::Error) -> AttachError {
 fn listening(machine: &Machine) -> Result<Option<UnixStream>, AttachError> {
     let pid = machine.pid;
     match peer::connect(&machine.tmp().join(format!(".java_pid{}", machine.own_pid))) {
-        Ok(stream) => match kilocore_process::peer(&stream) {
+        Ok(stream) => match kilocore_linux::peer(&stream) {
             Ok(by) if by == pid => Ok(Some(stream)),
             Ok(by) => Err(AttachError::SomebodyElse { pid, by }),
             Err(source) => Err(system(pid, "asking who listens", source)),

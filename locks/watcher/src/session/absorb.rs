@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::word_names::Names;
-use kilocore_linux::{Doing, doing};
+use kilocore_linux::{SyscallState, syscall_state};
 use kilocore_lock_profile::Rights;
 use rand_core::Rng;
 use syscalls::Sysno;
@@ -182,14 +182,14 @@ impl Session {
         let begin = if quiet.is_empty() { 0 } else { self.chance.next_u64() as usize % step };
         let mut looked_at = Vec::new();
         for (tid, pid) in quiet.into_iter().skip(begin).step_by(step) {
-            let reason = match doing(pid.0, tid.0) {
-                Doing::Call(call) => {
+            let reason = match syscall_state(pid.0, tid.0) {
+                SyscallState::Call(call) => {
                     let Some(number) = Sysno::new(call.number as usize) else { continue };
                     Some(named(pid, number, &Registers::of_call(&call)))
                 }
-                Doing::Asleep => Some(Reason::Unknown),
-                Doing::Running => None,
-                Doing::Gone => continue,
+                SyscallState::Asleep => Some(Reason::Unknown),
+                SyscallState::Running => None,
+                SyscallState::Gone => continue,
             };
             looked_at.push((tid, reason));
         }

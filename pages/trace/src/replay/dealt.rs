@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::{Action, Script, Step, Trace};
-use kilocore_hardware::{CpuId, CpuSet};
+use kilocore_hardware::{CpuId, affinity, confine};
 use kilocore_locks::Ttas;
 use kilocore_pages::{
     Contents, OutOfPages, PAGE_BYTES, PagePolicy, PagePool, Policy, PoolError, PoolOptions,
@@ -73,7 +73,7 @@ impl Replay {
     /// # Errors
     /// [`ReplayError::Cpus`].
     pub fn new(trace: &Trace, program: Program) -> Result<Self, ReplayError> {
-        let cpus: Vec<_> = CpuSet::of_this_thread().map_err(ReplayError::Cpus)?.iter().collect();
+        let cpus: Vec<_> = affinity(0).map_err(ReplayError::Cpus)?.iter().collect();
         let held = trace.header.contents.held_at_most;
         let frames = (held * FRAMES_TIMES_HELD).max(LEAST_FRAMES);
         let cache = TieredOptions::of_this_machine().shared_frames as usize * PAGE_BYTES;
@@ -169,7 +169,7 @@ impl<A: PagePolicy> Run<'_, A> {
     fn work(&self, thread: usize) -> Measured {
         let Replay { script, cpus, other_bytes, .. } = self.replay;
         // A thread that cannot be confined measures all the same.
-        let _ = CpuSet::of([cpus[thread]]).and_then(|own| own.confine_this_thread());
+        let _ = confine([cpus[thread]]);
         let mut other = OtherMemory::new(*other_bytes);
         let mut measured = Measured::default();
         let mut released = 0.0;

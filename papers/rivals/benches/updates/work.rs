@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use kilocore_hardware::CpuSet;
+use kilocore_hardware::{affinity, confine};
 
 use crate::subject::Subject;
 
@@ -32,10 +32,10 @@ fn processor_time() -> f64 {
 /// Keeps the calling thread on a processor of its own, if the program may use as many: two threads
 /// that begin on one may stay there for longer than a figure takes.
 fn stay_apart(number: usize) {
-    let Ok(all) = CpuSet::of_this_thread() else { return };
+    let Ok(all) = affinity(0) else { return };
     if let Some(cpu) = all.iter().nth(number) {
         // Wherever it stays if this fails, it counts its own processor time.
-        let _ = CpuSet::of([cpu]).and_then(|one| one.confine_this_thread());
+        let _ = confine([cpu]);
     }
 }
 

@@ -11,35 +11,6 @@ use crate::executed::{note, note_searched};
 
 type Words = *const *const c_char;
 
-real_functions! {
-    /// Executes a program.
-    fn execve(program: *const c_char, words: Words, environment: Words) -> libc::c_int;
-    /// Executes a program.
-    fn execv(program: *const c_char, words: Words) -> libc::c_int;
-    /// Executes a program that is searched for.
-    fn execvp(program: *const c_char, words: Words) -> libc::c_int;
-    /// Executes a program that is searched for.
-    fn execvpe(program: *const c_char, words: Words, environment: Words) -> libc::c_int;
-    /// Starts a process that executes a program.
-    fn posix_spawn(
-        process: *mut libc::pid_t,
-        program: *const c_char,
-        actions: *const c_void,
-        attributes: *const c_void,
-        words: Words,
-        environment: Words,
-    ) -> libc::c_int;
-    /// Starts a process that executes a program that is searched for.
-    fn posix_spawnp(
-        process: *mut libc::pid_t,
-        program: *const c_char,
-        actions: *const c_void,
-        attributes: *const c_void,
-        words: Words,
-        environment: Words,
-    ) -> libc::c_int;
-}
-
 /// Leaves a note if a program that is going to be executed needs one.
 ///
 /// # Safety
@@ -59,6 +30,11 @@ fn own_process() -> u32 {
 
 macro_rules! export {
     ($($name:literal, $function:ident($($arg:ident: $type:ty),*) => $real:ident, $note:ident;)*) => {$(
+        real_functions! {
+            /// The displaced function.
+            fn $real(program: *const c_char, $($arg: $type),*) -> libc::c_int;
+        }
+
         /// Executes a program.
         ///
         /// # Safety
@@ -83,6 +59,18 @@ export! {
 
 macro_rules! export_spawn {
     ($($name:literal, $function:ident => $real:ident, $note:ident;)*) => {$(
+        real_functions! {
+            /// The displaced function.
+            fn $real(
+                process: *mut libc::pid_t,
+                program: *const c_char,
+                actions: *const c_void,
+                attributes: *const c_void,
+                words: Words,
+                environment: Words,
+            ) -> libc::c_int;
+        }
+
         /// Starts a process that executes a program.
         ///
         /// # Safety

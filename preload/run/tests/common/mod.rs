@@ -3,11 +3,11 @@
 
 pub(crate) mod c;
 
-use std::fs::File;
-use std::io::{Read, Seek};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+pub(crate) use kilocore_shipped::{Running, run};
 
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_platform::Native;
@@ -46,10 +46,7 @@ pub(crate) fn rwlocks() -> impl Iterator<Item = Option<&'static str>> {
 
 /// Returns an empty directory for the test called `name`.
 pub(crate) fn scratch(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).expect("the target directory is writable");
-    directory
+    kilocore_shipped::scratch(env!("CARGO_TARGET_TMPDIR"), name)
 }
 
 /// Returns `command` with the library preloaded and the lock called `lock`. If there is no lock,
@@ -81,84 +78,12 @@ pub(crate) fn under_both(
     command
 }
 
-/// A running program. It is killed when this value is dropped.
-pub(crate) struct Running {
-    pub(crate) child: Child,
-    what: String,
+/// Checks that the library is loaded in a program if there is a lock, and only then.
+pub(crate) fn check_library(program: &Running, lock: Option<&str>) {
+    program.assert_loaded("libkilocore_run.so", lock.is_some());
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Running {
-    pub(crate) fn start(mut command: Command) -> Self {
-        let what = format!("{command:?}");
-        let child = command.spawn().unwrap_or_else(|error| panic!("cannot run {what}: {error}"));
-        Self { child, what }
-    }
-
-    /// Checks that the library is loaded in the program if there is a lock, and only then.
-    pub(crate) fn check_library(&self, lock: Option<&str>) {
-        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id()));
-        let loaded = maps.expect("it runs").contains("libkilocore_run.so");
-        assert_eq!(loaded, lock.is_some(), "{}", self.what);
-    }
-
-    /// Waits until the program ends, at most for the time `limit`.
-    pub(crate) fn wait(&mut self, limit: Duration) -> ExitStatus {
-        let end = Instant::now() + limit;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("it is a child of this process") {
-                return status;
-            }
-            assert!(Instant::now() < end, "not done after {limit:?}: {}", self.what);
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-}
-
-/// Runs `command` to its end, for at most the time `limit`. Its output goes through files, so it
-/// may have any length.
-pub(crate) fn run(mut command: Command, limit: Duration) -> Output {
-    let mut stdout = unnamed_file();
-    let mut stderr = unnamed_file();
-    command
-        .stdin(Stdio::null())
-        .stdout(stdout.try_clone().expect("a file can be shared"))
-        .stderr(stderr.try_clone().expect("a file can be shared"));
-    let status = Running::start(command).wait(limit);
-    Output { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }
-}
-
-/// Runs a program as [`run`] does, checks that it succeeds, and returns its standard output.
+/// Runs a program that succeeds, for at most the time `limit`, and returns its standard output.
 pub(crate) fn succeed(command: Command, limit: Duration) -> String {
-    let what = format!("{command:?}");
-    let output = run(command, limit);
-    assert!(
-        output.status.success(),
-        "{what}: {}\n{}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn unnamed_file() -> File {
-    let name = std::ffi::CString::default();
-    // SAFETY: the arguments are an empty name and no flags.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    assert!(fd >= 0, "memfd_create fails");
-    // SAFETY: the descriptor was opened just now, and nobody else owns it.
-    unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
-}
-
-fn contents(file: &mut File) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("memory can be read");
-    bytes
+    String::from_utf8_lossy(&kilocore_shipped::succeed(command, limit)).into_owned()
 }

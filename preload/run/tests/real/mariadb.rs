@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, run, scratch, succeed, under_both};
+use crate::common::{Running, check_library, run, scratch, succeed, under_both};
 
 /// The number of tables, and of rows in each.
 const TABLES: u32 = 2;
@@ -47,7 +47,7 @@ pub(crate) fn serves(lock: Option<&str>, rwlock: Option<&str>, transactions: u32
         std::thread::sleep(Duration::from_millis(50));
     }
 
-    server.check_library(lock.or(rwlock));
+    check_library(&server, lock.or(rwlock));
     query(&socket.path, "create database sbtest");
     sysbench(&socket.path, &["prepare"]);
     let events = format!("--events={transactions}");

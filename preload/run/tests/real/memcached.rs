@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, succeed, under};
+use crate::common::{Running, check_library, succeed, under};
 
 const CLIENTS: usize = 4;
 /// The number of sets per client. There are as many gets.
@@ -29,7 +29,7 @@ pub(crate) fn keeps_its_values(lock: Option<&str>) {
     let mut server = Running::start(command);
 
     let mut client = Client::new(port);
-    server.check_library(lock);
+    check_library(&server, lock);
     assert_eq!(client.ask("set shared 0 0 1\r\n0"), "STORED", "{lock:?}");
     let workers: Vec<_> =
         (0..CLIENTS).map(|number| thread::spawn(move || work(port, number))).collect();

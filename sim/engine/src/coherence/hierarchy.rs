@@ -19,7 +19,7 @@ use kilocore_platform::{Cycles, NodeId};
 use super::frames::Frame;
 use super::layers::{Carried, Layers};
 use super::line::{Line, NO_SLOT};
-use super::{Coherence, Place};
+use super::{Coherence, CoreLocation};
 use crate::costs::Costs;
 use crate::ids::{CacheId, DomainId, Id, LineId};
 
@@ -82,7 +82,7 @@ impl Coherence {
 impl Coherence {
     /// Puts a line into the caches of a core that has got it.
     #[inline(never)]
-    pub(super) fn fill_layered(&mut self, line: LineId, here: Place) {
+    pub(super) fn fill_layered(&mut self, line: LineId, here: CoreLocation) {
         let holds_private = self.layers().holds_private;
         if holds_private {
             self.enter_shared(line, here.domain);
@@ -104,7 +104,7 @@ impl Coherence {
 
     /// Takes a line that a core is about to write out of all other caches.
     #[inline]
-    pub(super) fn take_from_others(&mut self, line: LineId, here: Place) {
+    pub(super) fn take_from_others(&mut self, line: LineId, here: CoreLocation) {
         self.layers().written[line] = true;
         let elsewhere = self.in_private.has_others(line, here.cache)
             || self.in_shared.has_others(line, here.domain);
@@ -114,7 +114,7 @@ impl Coherence {
     }
 
     #[cold]
-    fn take_places(&mut self, line: LineId, here: Place) {
+    fn take_places(&mut self, line: LineId, here: CoreLocation) {
         // The slot stays with its frame even if the line has no place for a moment. The writer's
         // cache is about to give it one.
         self.gain_place(line);
@@ -149,7 +149,7 @@ impl Coherence {
         self.layers().to_write_back = false;
     }
 
-    fn enter_private(&mut self, line: LineId, here: Place) {
+    fn enter_private(&mut self, line: LineId, here: CoreLocation) {
         let cache = here.cache;
         let key = self.key_of(line);
         if self.in_private.contains(line, cache) {

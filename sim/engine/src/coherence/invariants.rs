@@ -5,7 +5,7 @@ use kilocore_platform::{Cycles, NodeId};
 use super::line::{NO_SLOT, NOBODY};
 use super::visit::Visit;
 use super::{Access, Coherence};
-use crate::costs::{Costs, Place};
+use crate::costs::{CoreLocation, Costs};
 use crate::ids::{CacheId, DomainId, GroupId, Id, LineId, SlotId, SocketId};
 use crate::random::Random;
 
@@ -13,9 +13,9 @@ const DOMAINS: u32 = 2;
 const CORES: u32 = 6;
 const PAGES: u64 = 64;
 
-fn place(core: u32) -> Place {
+fn place(core: u32) -> CoreLocation {
     let half = core / (CORES / DOMAINS);
-    Place {
+    CoreLocation {
         cache: CacheId(core),
         group: GroupId(half),
         domain: DomainId(half),

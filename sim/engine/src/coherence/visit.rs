@@ -4,7 +4,7 @@ use kilocore_platform::{Cycles, NodeId};
 
 use super::layers::Carried;
 use super::line::NOBODY;
-use super::{Access, Coherence, Place};
+use super::{Access, Coherence, CoreLocation};
 use crate::costs::Costs;
 use crate::found::Found;
 use crate::ids::LineId;
@@ -40,7 +40,7 @@ impl Coherence {
         &mut self,
         costs: &Costs,
         line: LineId,
-        here: Place,
+        here: CoreLocation,
         access: Access,
         now: Cycles,
         visit: &mut Visit,
@@ -99,7 +99,13 @@ impl Coherence {
     }
 
     /// Where the line at an address is, without touching it.
-    pub(crate) fn look(&self, costs: &Costs, address: usize, here: Place, found: &mut Found) {
+    pub(crate) fn look(
+        &self,
+        costs: &Costs,
+        address: usize,
+        here: CoreLocation,
+        found: &mut Found,
+    ) {
         let key = address >> costs.line_shift;
         let in_memory = |home| Level::Memory { home, remote: home != here.node };
         let frames = self.layers.as_ref().map(|layers| &layers.frames);
@@ -121,7 +127,7 @@ impl Coherence {
     }
 
     /// Where a line is that the core does not have, and how long it takes to come.
-    fn locate(&self, costs: &Costs, line: LineId, here: Place) -> (Level, Cycles) {
+    fn locate(&self, costs: &Costs, line: LineId, here: CoreLocation) -> (Level, Cycles) {
         let state = &self.lines[line];
         if state.owner != NOBODY {
             let owner = self.places[state.owner];

@@ -120,7 +120,7 @@ impl Channels {
 struct Server {
     /// Bytes of a line.
     line: f64,
-    /// Bytes per cycle.
+    /// How much it moves, in bytes per cycle.
     bandwidth: f64,
 }
 

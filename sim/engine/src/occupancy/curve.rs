@@ -26,9 +26,9 @@ pub enum CurveError {
     Bounds {
         /// Which point, counted from 0.
         at: usize,
-        /// Its bytes.
+        /// The size of the cache, in bytes.
         bytes: f64,
-        /// Its ratio.
+        /// Its ratio of misses, which should be from 0 to 1.
         ratio: f64,
     },
     /// A point has no more bytes than the one before, or a higher ratio.

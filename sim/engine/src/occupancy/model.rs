@@ -19,9 +19,9 @@ use crate::occupancy::units::Bytes;
 /// What some instructions took, as hardware counters would have it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Executed {
-    /// Instructions.
+    /// Instructions that were executed.
     pub instructions: f64,
-    /// Cycles.
+    /// Cycles that these took.
     pub cycles: f64,
     /// References to the last-level cache.
     pub references: f64,
@@ -53,9 +53,9 @@ const SAME: f64 = 1.0 / 256.0;
 #[derive(Debug, Clone)]
 pub struct Model {
     hardware: Hardware,
-    /// Last-level caches.
+    /// The last-level caches, by domain.
     caches: Vec<Cache>,
-    /// Each core's own.
+    /// The private cache of each core.
     private: Vec<Cache>,
     channels: Channels,
     /// What each hardware thread asks of memory now.
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// The machine.
+    /// The machine whose caches and memory are shared.
     #[must_use]
     pub fn hardware(&self) -> &Hardware {
         &self.hardware

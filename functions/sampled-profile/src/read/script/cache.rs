@@ -13,7 +13,7 @@ const LONGEST: usize = 1 << 9;
 
 /// A line and what it stands for.
 #[derive(Debug, Clone)]
-struct Place<T> {
+struct CacheEntry<T> {
     /// Of the line, so that most others are known without a look at it.
     mix: u64,
     line: Vec<u8>,
@@ -23,7 +23,7 @@ struct Place<T> {
 /// The lines seen last.
 #[derive(Debug)]
 pub(crate) struct Cache<T> {
-    places: Box<[Option<Place<T>>]>,
+    places: Box<[Option<CacheEntry<T>>]>,
 }
 
 impl<T: Copy> Cache<T> {
@@ -52,7 +52,7 @@ impl<T: Copy> Cache<T> {
                 place.line.extend_from_slice(line);
                 place.value = value;
             }
-            empty => *empty = Some(Place { mix, line: line.to_owned(), value }),
+            empty => *empty = Some(CacheEntry { mix, line: line.to_owned(), value }),
         }
     }
 }

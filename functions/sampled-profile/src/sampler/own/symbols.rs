@@ -24,7 +24,7 @@ pub(crate) const KERNEL_NAME: &str = "[kernel.kallsyms]";
 
 /// Where an object lies.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct CodeRange {
     name: String,
     start: u64,
     length: u64,
@@ -55,7 +55,7 @@ pub(crate) fn kernel_build_id() -> Option<Vec<u8>> {
 }
 
 /// The kernel's code, by its symbols; none if addresses are hidden.
-fn kernel_text(symbols: impl BufRead) -> Option<Place> {
+fn kernel_text(symbols: impl BufRead) -> Option<CodeRange> {
     let mut start = None;
     for line in symbols.lines() {
         let line = line.ok()?;
@@ -69,7 +69,7 @@ fn kernel_text(symbols: impl BufRead) -> Option<Place> {
                 let (start, name) = start?;
                 let length = hexadecimal(address)?.checked_sub(start)?;
                 let name = format!("{KERNEL_NAME}{name}");
-                return (start != 0).then_some(Place { name, start, length, offset: start });
+                return (start != 0).then_some(CodeRange { name, start, length, offset: start });
             }
             _ => {}
         }
@@ -89,13 +89,13 @@ fn module_files(folder: &str, index: &str) -> HashMap<String, String> {
 }
 
 /// The modules' places, by `/proc/modules`; those whose addresses are hidden are left out.
-fn module_places(modules: &str, files: &HashMap<String, String>) -> Vec<Place> {
+fn module_places(modules: &str, files: &HashMap<String, String>) -> Vec<CodeRange> {
     let place = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (module, length) = (*words.first()?, words.get(1)?.parse().ok()?);
         let start = hexadecimal(words.get(5)?).filter(|start| *start != 0)?;
         let name = files.get(module).cloned().unwrap_or_else(|| format!("[{module}]"));
-        Some(Place { name, start, length, offset: 0 })
+        Some(CodeRange { name, start, length, offset: 0 })
     };
     modules.lines().filter_map(place).collect()
 }
@@ -105,7 +105,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
 }
 
 /// The record of a mapping of the kernel's.
-fn mapping(place: &Place) -> Vec<u8> {
+fn mapping(place: &CodeRange) -> Vec<u8> {
     let mut name = place.name.clone().into_bytes();
     name.resize((name.len() + 1).next_multiple_of(8), 0);
     raw::record(
