@@ -87,12 +87,13 @@ portable: packages-build
 # What is random has a fixed seed here, so that a commit passes or fails, and not now this and now
 # that; `make soak` searches elsewhere each time.
 CHECKED := target/checked.log
+ONCE := --config "target.'cfg(unix)'.runner = '$(CURDIR)/tools/once'"
 unit: export PROPTEST_RNG_SEED := 20261126
 unit: packages-test all
-	nice $(CARGO) test --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
+	nice $(CARGO) test $(ONCE) --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
 	    status=0; \
 	    RUSTC_WRAPPER=$(CURDIR)/tools/rustc-for-tests \
-	        $(CARGO) test --no-fail-fast --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
+	        $(CARGO) test $(ONCE) --no-fail-fast --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
 	            || status=$$?; \
 	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
