@@ -83,21 +83,25 @@ portable: packages-build
 # Everything is tested as it ships, so the release build comes first, and its libraries serve the
 # tests. Programs under test wait much and checkers compute, so the checkers have what cores are left;
 # the two builds share no files. What the checkers said is printed at the end.
+# Unit tests, for which Cargo compiles each crate once more, are hardly optimized.
 # What is random has a fixed seed here, so that a commit passes or fails, and not now this and now
 # that; `make soak` searches elsewhere each time.
 CHECKED := target/checked.log
+ONCE := --config "target.'cfg(unix)'.runner = '$(CURDIR)/tools/once'"
 unit: export PROPTEST_RNG_SEED := 20261126
 unit: packages-test all
-	nice $(CARGO) test --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
+	nice $(CARGO) test $(ONCE) --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
 	    status=0; \
-	    $(CARGO) test --no-fail-fast --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
-	        || status=$$?; \
+	    RUSTC_WRAPPER=$(CURDIR)/tools/rustc-for-tests \
+	        $(CARGO) test $(ONCE) --no-fail-fast --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
+	            || status=$$?; \
 	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
 ## soak: the tests that take long: every lock under the heavy programs, thread storms; all others
 ## with debug assertions and overflow checks; the libraries' interfaces under AddressSanitizer
 soak: packages-test all
-	KILOCORE_EVERY_LOCK=1 $(CARGO) test --workspace -- --include-ignored
+	KILOCORE_EVERY_LOCK=1 KILOCORE_ALL_SCHEDULES=1 \
+	    $(CARGO) test --workspace -- --include-ignored
 	tools/sanitize
 
 ## watched: what watching from outside says of programs with known locks, in seven languages, beside
@@ -116,6 +120,7 @@ fuzz: packages-fuzz all
 	tools/fuzz $(FUZZ_SECONDS)
 
 ## weaken: each memory ordering of locks, logs and lists weakened in turn, into docs/evidence/orderings
+weaken: export KILOCORE_ALL_SCHEDULES := 1
 weaken: packages-build
 	mkdir -p docs/evidence/orderings
 	status=0; for part in locks ldu lru buffer-pool pages numa; do \

@@ -24,5 +24,5 @@ pub mod weakening;
 
 pub use altered::{Alteration, Altered, LoadsConflict, Shadow, Word, bury, exhume_all};
 pub use altered::{LowPower, NoAcquire, NoRelease, Sequential, Sound, Thorough};
-pub use run::{explore, model, verdict};
+pub use run::{explore, explore_part, is_thorough, model, part_of, verdict};
 pub use threads::Threads;

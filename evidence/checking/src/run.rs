@@ -53,6 +53,29 @@ pub fn explore(program: impl Fn() + Copy + Send + Sync + 'static, schedules: usi
     Runner::new(pct, config).run(program);
 }
 
+/// What `make soak` and `make weaken` set.
+const ALL_SCHEDULES: &str = "KILOCORE_ALL_SCHEDULES";
+
+/// How many of so many schedules, or random cases, are tried where no error is expected: a quarter, and
+/// all of them under `make soak`. They are fixed and in a fixed order.
+pub fn part_of(all: usize) -> usize {
+    if is_thorough() { all } else { all.div_ceil(4) }
+}
+
+/// Whether all schedules are explored, as under `make soak`, however long it takes.
+pub fn is_thorough() -> bool {
+    std::env::var_os(ALL_SCHEDULES).is_some()
+}
+
+/// Runs `program` as [`explore`] does, on [`part_of`] so many schedules.
+pub fn explore_part(
+    program: impl Fn() + Copy + Send + Sync + 'static,
+    schedules: usize,
+    depth: usize,
+) {
+    explore(program, part_of(schedules), depth);
+}
+
 /// Keeps shuttle from repeating a warning: it treats every ordering as sequentially consistent.
 /// Because of this, the orderings are checked with loom.
 fn silence_shuttle() {

@@ -12,7 +12,7 @@ use kilocore_watched::planted::{Built, Language, Program, Reads, Truth};
 const THREADS: usize = 2;
 const HOLD: Duration = Duration::from_micros(100);
 const THINK: Duration = Duration::from_micros(150);
-const RUN: Duration = Duration::from_millis(400);
+const RUN: Duration = Duration::from_millis(200);
 /// For the first program of each language: so long that there is one full second to count.
 const LONGER_RUN: Duration = Duration::from_millis(1010);
 /// Longer than anybody waits.

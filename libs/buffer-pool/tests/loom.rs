@@ -212,25 +212,51 @@ fn a_page_that_could_not_be_written_is_written_later() {
     both(1, before, try_to, |pool| add(pool, 1), after);
 }
 
-#[test]
-fn who_waits_for_a_page_that_cannot_be_read_reads_it() {
-    let before = |pool: &Pool| pool.store().read_fails.store(true, Ordering::Relaxed);
-    let ask = |pool: &Pool| match pool.read(PageId(1)) {
+fn ask(pool: &Pool) {
+    match pool.read(PageId(1)) {
         Ok(guard) => assert_eq!(guard[0], 0),
         Err(error) => assert!(matches!(error, PoolError::Read(PageId(1), _))),
-    };
-    both(1, before, ask, ask, |pool| assert_eq!(get(pool, 1), 0));
+    }
+}
+
+const READ_FAILS: [fn(&Pool); 4] = [
+    |pool| pool.store().read_fails.store(true, Ordering::Relaxed),
+    ask,
+    ask,
+    |pool| assert_eq!(get(pool, 1), 0),
+];
+
+#[test]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
+fn who_waits_for_a_page_that_cannot_be_read_reads_it() {
+    both_within(PREEMPTIONS, 1, READ_FAILS);
 }
 
 #[test]
-fn one_discards_what_the_other_reads() {
-    let discard = |pool: &Pool| match pool.discard(PageId(1)) {
+fn who_waits_for_a_page_that_cannot_be_read_reads_it_with_one_preemption() {
+    both_within(1, 1, READ_FAILS);
+}
+
+const DISCARD_AND_READ: [fn(&Pool); 4] = [
+    |pool| add(pool, 1),
+    |pool| match pool.discard(PageId(1)) {
         Ok(()) | Err(PoolError::Pinned(PageId(1))) => {}
         Err(other) => panic!("{other}"),
-    };
+    },
     // It was never written.
-    let read = |pool: &Pool| assert!(get(pool, 1) <= 1);
-    both(1, |pool| add(pool, 1), discard, read, |pool| assert_eq!(get(pool, 2), 0));
+    |pool| assert!(get(pool, 1) <= 1),
+    |pool| assert_eq!(get(pool, 2), 0),
+];
+
+#[test]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
+fn one_discards_what_the_other_reads() {
+    both_within(PREEMPTIONS, 1, DISCARD_AND_READ);
+}
+
+#[test]
+fn one_discards_what_the_other_reads_with_one_preemption() {
+    both_within(1, 1, DISCARD_AND_READ);
 }
 
 /// The frame in which the page was to come is free then, for one owner alone.
@@ -294,11 +320,22 @@ fn one_asks_for_the_frame_of_a_page_that_the_other_discards() {
     both_when(WhenPinned::Fail, 1, 1, [read, discard, ask, read]);
 }
 
+const DISCARD: [fn(&Pool); 4] = [
+    |pool| assert_eq!(get(pool, 1), 0),
+    |pool| pool.discard(PageId(1)).expect("nobody has pinned it"),
+    |pool| assert_eq!(get(pool, 2), 0),
+    |pool| assert_eq!(get(pool, 3), 0),
+];
+
 #[test]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
 fn one_discards_a_page_that_has_to_go_for_another() {
-    let discard = |pool: &Pool| pool.discard(PageId(1)).expect("nobody has pinned it");
-    let other = |pool: &Pool| assert_eq!(get(pool, 2), 0);
-    both(1, |pool| assert_eq!(get(pool, 1), 0), discard, other, |pool| assert_eq!(get(pool, 3), 0));
+    both_within(PREEMPTIONS, 1, DISCARD);
+}
+
+#[test]
+fn one_discards_a_page_that_has_to_go_for_another_with_one_preemption() {
+    both_within(1, 1, DISCARD);
 }
 
 const GIVE_AND_TAKE: [fn(&Pool); 4] = [
@@ -352,11 +389,23 @@ fn one_adds_the_frame_that_the_other_waits_for() {
     both(1, nothing, wait, |pool| pool.resize(2).expect("it is the most"), nothing);
 }
 
-#[test]
-fn who_waits_for_the_last_pin_to_go_is_woken() {
-    let hold = |pool: &Pool| {
+const LAST_PIN: [fn(&Pool); 4] = [
+    nothing,
+    |pool| {
         let pin = pool.pin(PageId(1)).expect("it waits");
         assert_eq!(pin.read()[0], 0);
-    };
-    both(1, nothing, hold, |pool| assert_eq!(get(pool, 2), 0), nothing);
+    },
+    |pool| assert_eq!(get(pool, 2), 0),
+    nothing,
+];
+
+#[test]
+#[ignore = "takes a minute, under `make soak`; with one preemption it always runs"]
+fn who_waits_for_the_last_pin_to_go_is_woken() {
+    both_within(PREEMPTIONS, 1, LAST_PIN);
+}
+
+#[test]
+fn who_waits_for_the_last_pin_to_go_is_woken_with_one_preemption() {
+    both_within(1, 1, LAST_PIN);
 }

@@ -9,7 +9,7 @@ use common::Census;
 use common::larger::{self, Work};
 use common::programs::{self, Step};
 use common::subject::Cores;
-use kilocore_checking::{Altered, Sound, explore};
+use kilocore_checking::{Altered, Sound, explore_part};
 use kilocore_ldu::{Global, Ldu, Limits, PerCore};
 use kilocore_locks::{CentralRw, NoSharing, Rwsem, Ttas};
 use kilocore_platform::{CpuId, Cycles, NodeId, Shuttle};
@@ -54,7 +54,7 @@ macro_rules! for_every_log {
         #[test]
         fn $test() {
             fn check<S: Cores<Machine>>() {
-                explore($program, SCHEDULES, DEPTH);
+                explore_part($program, SCHEDULES, DEPTH);
             }
             check::<Ldu<Machine, Census, Global<Machine>, One>>();
             check::<Ldu<Machine, Census, Global<Machine>, Shared>>();

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use common::altered::{Altered, Sound, Thorough, bury, exhume_all, model};
-use common::{Threads, explore};
+use common::{Threads, explore_part};
 use kilocore_locks::sleeper_state::{LEAVING, WOKEN, WOKEN_AMONG};
 use kilocore_locks::{Condition, Futex, RawLock, Sleeper};
 use kilocore_platform::{Atomic, AtomicInt, Loom, Nanos, Ordering, Platform, SharedCell, Shuttle};
@@ -172,7 +172,7 @@ fn a_signal_arrives() {
 fn signals_and_broadcasts_arrive_under_shuttle() {
     for all_at_once in [false, true] {
         for under_the_lock in [false, true] {
-            explore(
+            explore_part(
                 move || passes_arrive::<OnShuttle>(3, all_at_once, under_the_lock),
                 SCHEDULES,
                 DEPTH,
@@ -204,7 +204,7 @@ fn gives_up_beside<P: Threads>() {
 
 #[test]
 fn who_gives_up_takes_no_signal_along_under_shuttle() {
-    explore(gives_up_beside::<OnShuttle>, SCHEDULES, DEPTH);
+    explore_part(gives_up_beside::<OnShuttle>, SCHEDULES, DEPTH);
 }
 
 /// A signal and giving up, under loom: either it was woken or it left, and nobody is listed.
@@ -257,7 +257,7 @@ fn signals_say_whom_they_woke() {
     model(Some(3), || counts_agree::<OnLoom>(1, 1, false));
     model(Some(3), || counts_agree::<OnLoom>(1, 1, true));
     for all_at_once in [false, true] {
-        explore(move || counts_agree::<OnShuttle>(3, 2, all_at_once), SCHEDULES, DEPTH);
+        explore_part(move || counts_agree::<OnShuttle>(3, 2, all_at_once), SCHEDULES, DEPTH);
     }
 }
 
@@ -363,7 +363,7 @@ fn it_can_be_destroyed_right_after_a_broadcast() {
 
 #[test]
 fn it_can_be_destroyed_right_after_a_broadcast_under_shuttle() {
-    explore(|| destroyed_after_broadcast::<OnShuttle>(3), SCHEDULES, DEPTH);
+    explore_part(|| destroyed_after_broadcast::<OnShuttle>(3), SCHEDULES, DEPTH);
 }
 
 /// A thread begins to destroy the condition while others sleep there whom nobody has woken yet. It goes
@@ -404,7 +404,7 @@ fn it_is_destroyed_once_all_have_been_woken() {
     for all_at_once in [false, true] {
         model(Some(3), move || destroyed_before_all_are_woken::<OnLoom>(1, all_at_once));
         model(Some(1), move || destroyed_before_all_are_woken::<OnLoom>(2, all_at_once));
-        explore(
+        explore_part(
             move || destroyed_before_all_are_woken::<OnShuttle>(3, all_at_once),
             SCHEDULES,
             DEPTH,
@@ -445,5 +445,5 @@ fn a_child_finds_nobody_there() {
 
 #[test]
 fn a_child_finds_nobody_there_under_shuttle() {
-    explore(|| inherited::<OnShuttle>(3), SCHEDULES, DEPTH);
+    explore_part(|| inherited::<OnShuttle>(3), SCHEDULES, DEPTH);
 }

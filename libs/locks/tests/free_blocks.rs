@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kilocore_checking::{Altered, Thorough, Threads, explore, model};
+use kilocore_checking::{Altered, Thorough, Threads, explore_part, model};
 use kilocore_locks::{FreeBlock, FreeBlocks};
 use kilocore_platform::{Loom, Padded, Platform, SharedCell, Shuttle};
 
@@ -67,5 +67,5 @@ fn two_never_have_one_block() {
 /// Three, because it takes one to be overtaken and two to overtake.
 #[test]
 fn three_never_have_one_block_under_shuttle() {
-    explore(|| take_turns::<Shuttle>(3, 3, 3), 5_000, 4);
+    explore_part(|| take_turns::<Shuttle>(3, 3, 3), 5_000, 4);
 }

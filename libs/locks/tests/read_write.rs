@@ -102,7 +102,7 @@ macro_rules! checks {
                 let deeds = || {
                     program::<Randomly, Tried>(&[&[Write; 3], &[Write; 3], &[Read; 3], &[Read; 3]])
                 };
-                common::explore(deeds, 3_000, 4);
+                common::explore_part(deeds, 3_000, 4);
                 let deeds = || {
                     program::<Randomly, Tried>(&[
                         &[Write; 3],
@@ -111,21 +111,21 @@ macro_rules! checks {
                         &[Write; 3],
                     ]);
                 };
-                common::explore(deeds, 3_000, 4);
+                common::explore_part(deeds, 3_000, 4);
             }
 
             #[test]
             fn shuttle_lets_readers_in_and_tries() {
-                common::explore(lets_readers_in::<Randomly, Tried>, 2_000, 3);
-                common::explore(|| trying::<Randomly, Tried>(Write), 2_000, 3);
-                common::explore(|| trying::<Randomly, Tried>(Read), 2_000, 3);
-                common::explore(trying_to_read::<Randomly, Tried>, 2_000, 3);
+                common::explore_part(lets_readers_in::<Randomly, Tried>, 2_000, 3);
+                common::explore_part(|| trying::<Randomly, Tried>(Write), 2_000, 3);
+                common::explore_part(|| trying::<Randomly, Tried>(Read), 2_000, 3);
+                common::explore_part(trying_to_read::<Randomly, Tried>, 2_000, 3);
             }
 
             #[test]
             fn readers_may_forget_how_they_entered() {
                 model(Some(1), || two_kinds_of_readers::<Plainly, $lock<Plainly>>(1));
-                common::explore(|| two_kinds_of_readers::<Randomly, Tried>(3), 2_000, 4);
+                common::explore_part(|| two_kinds_of_readers::<Randomly, Tried>(3), 2_000, 4);
             }
 
             #[test]
@@ -164,7 +164,7 @@ macro_rules! holders_destroy {
             for other in [Write, Read] {
                 model(Some(3), move || destroyed_by_last::<Plainly, $lock<Plainly>>(other));
                 let check = move || destroyed_by_last::<Randomly, $lock<Randomly>>(other);
-                common::explore(check, 2_000, 3);
+                common::explore_part(check, 2_000, 3);
             }
         })*
     };
@@ -195,8 +195,8 @@ fn locks_say_whether_their_holder_may_destroy_them() {
 fn readers_await_readers_under_locks_that_admit_them_first() {
     model(Some(2), awaits_a_reader::<Plainly, ReaderFirst<Plainly>>);
     model(Some(2), awaits_a_reader::<Plainly, CentralRw<Plainly>>);
-    common::explore(awaits_a_reader::<Randomly, ReaderFirst<Randomly>>, 3_000, 3);
-    common::explore(awaits_a_reader::<Randomly, CentralRw<Randomly>>, 3_000, 3);
+    common::explore_part(awaits_a_reader::<Randomly, ReaderFirst<Randomly>>, 3_000, 3);
+    common::explore_part(awaits_a_reader::<Randomly, CentralRw<Randomly>>, 3_000, 3);
 }
 
 /// Checks one lock that does not say so, in which the check finds a way to wait for ever.
@@ -270,7 +270,7 @@ fn crowd<L: RawRwLock<Native>>() {
 #[test]
 fn shuttle_tries_a_lock_without_sharing() {
     type Lock = NoSharing<Shuttle, Ticket<Shuttle>>;
-    common::explore(
+    common::explore_part(
         || program::<Shuttle, Lock>(&[&[Write; 2], &[WriteAndRead; 2], &[Read; 2]]),
         1_000,
         3,

@@ -29,7 +29,7 @@ macro_rules! for_every_lock {
             impl LockVisitor<Checked> for Check {
                 type Output = ();
                 fn visit<L: RawLock<Checked>>(self) {
-                    common::explore($program, SCHEDULES, DEPTH);
+                    common::explore_part($program, SCHEDULES, DEPTH);
                 }
             }
             for &lock in LockId::ALL {
@@ -53,7 +53,7 @@ for_every_lock!(last_holder_destroys, || programs::destroyed_by_last_holder::<Ch
 
 fn requester_excludes<P: common::Threads, L: RawLock<P>>() {
     let program = || programs::exclusion::<P, L>(4, 2, programs::all_together);
-    common::explore(program, SCHEDULES, DEPTH);
+    common::explore_part(program, SCHEDULES, DEPTH);
 }
 
 #[test]

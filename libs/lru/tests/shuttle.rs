@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kilocore_checking::{Altered, Sound, Threads, explore};
+use kilocore_checking::{Altered, Sound, Threads, explore_part};
 use kilocore_locks::Ttas;
 use kilocore_lru::{
     Class, Fate, FolioOrder, FrameId, Index, Layout, List, Locking, MultiGeneration, Options,
@@ -102,12 +102,12 @@ fn three_threads_on<T: PageLists<Machine> + 'static>(
 
 #[test]
 fn no_page_is_lost_under_one_lock() {
-    explore(|| three_threads(Layout::STOCK, false), SCHEDULES, DEPTH);
+    explore_part(|| three_threads(Layout::STOCK, false), SCHEDULES, DEPTH);
 }
 
 #[test]
 fn no_page_is_lost_with_a_lock_for_each_list() {
-    explore(
+    explore_part(
         || three_threads(Layout { locking: Locking::PerList, ..SMALL }, false),
         SCHEDULES,
         DEPTH,
@@ -116,22 +116,22 @@ fn no_page_is_lost_with_a_lock_for_each_list() {
 
 #[test]
 fn no_page_is_lost_with_a_lock_for_each_stripe() {
-    explore(|| three_threads(SMALL, false), SCHEDULES, DEPTH);
+    explore_part(|| three_threads(SMALL, false), SCHEDULES, DEPTH);
 }
 
 #[test]
 fn no_page_is_lost_in_sorted_batches() {
-    explore(|| three_threads(SMALL, true), SCHEDULES, DEPTH);
+    explore_part(|| three_threads(SMALL, true), SCHEDULES, DEPTH);
 }
 
 #[test]
 fn no_page_is_lost_where_the_oldest_tail_goes_first() {
-    explore(|| three_threads_with(SMALL, false, Policy::RESISTANT), SCHEDULES, DEPTH);
+    explore_part(|| three_threads_with(SMALL, false, Policy::RESISTANT), SCHEDULES, DEPTH);
 }
 
 #[test]
 fn no_page_is_lost_where_uses_only_count() {
-    explore(|| three_threads_with(SMALL, true, Policy::LAZY), SCHEDULES, DEPTH);
+    explore_part(|| three_threads_with(SMALL, true, Policy::LAZY), SCHEDULES, DEPTH);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn no_folio_is_lost() {
             let options = Options { layout, batch: 2, sorted: false };
             Lists::with_policy(FRAMES, 2, options, policy).expect("the options are in range")
         };
-        explore(move || three_threads_on(lists(), Lists::validate, order), SCHEDULES, DEPTH);
+        explore_part(move || three_threads_on(lists(), Lists::validate, order), SCHEDULES, DEPTH);
     }
 }
 
@@ -155,7 +155,7 @@ fn s3_fifo_loses_no_page() {
         let options = S3FifoOptions { batch: 2, ..S3FifoOptions::PAPER };
         S3Fifo::<Machine, Ttas<Machine>>::new(FRAMES, 2, options).expect("in range")
     };
-    explore(
+    explore_part(
         move || three_threads_on(queues(), S3Fifo::validate, FolioOrder::PAGE),
         SCHEDULES,
         DEPTH,
@@ -166,7 +166,7 @@ fn s3_fifo_loses_no_page() {
 fn generations_lose_no_page() {
     let generations =
         || MultiGeneration::<Machine, Ttas<Machine>>::new(FRAMES, 2, 2).expect("in range");
-    explore(
+    explore_part(
         move || three_threads_on(generations(), MultiGeneration::validate, FolioOrder::PAGE),
         SCHEDULES,
         DEPTH,
@@ -206,7 +206,7 @@ fn no_page_goes_long_before_an_older_one_of_another_core() {
         }
     };
     // One thread, and so one schedule.
-    explore(in_order, 1, 1);
+    explore_part(in_order, 1, 1);
 }
 
 /// The same bound with a thread on each core, which add at once: one page each, and then they wait for
@@ -258,5 +258,5 @@ fn no_page_goes_long_before_an_older_one_of_another_core_that_adds_at_once() {
             .collect();
         threads.into_iter().for_each(Machine::join);
     };
-    explore(at_once, SCHEDULES / 10, DEPTH);
+    explore_part(at_once, SCHEDULES / 10, DEPTH);
 }

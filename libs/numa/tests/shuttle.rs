@@ -1,7 +1,7 @@
 //! More threads and nodes than loom can handle, under random schedules and under those of PCT. shuttle assumes
 //! sequentially consistent memory; orderings are checked under loom.
 
-use kilocore_checking::{Altered, Sound, explore};
+use kilocore_checking::{Altered, Sound, explore_part};
 use kilocore_numa::ReplicatedOn;
 use kilocore_platform::Shuttle;
 
@@ -28,23 +28,27 @@ const ONE_WRITER: &[&[Deed]] =
 
 #[test]
 fn one_node() {
-    explore(|| program::<Machine, Subject>(&[0; 4], Shuttle::place, THREADS), SCHEDULES, DEPTH);
+    explore_part(
+        || program::<Machine, Subject>(&[0; 4], Shuttle::place, THREADS),
+        SCHEDULES,
+        DEPTH,
+    );
 }
 
 #[test]
 fn two_nodes() {
     let program = || program::<Machine, Subject>(&[0, 1, 0, 1], Shuttle::place, THREADS);
-    explore(program, SCHEDULES, DEPTH);
+    explore_part(program, SCHEDULES, DEPTH);
 }
 
 #[test]
 fn three_nodes() {
     let program = || program::<Machine, Subject>(&[2, 7, 7, 9], Shuttle::place, THREADS);
-    explore(program, SCHEDULES, DEPTH);
+    explore_part(program, SCHEDULES, DEPTH);
 }
 
 #[test]
 fn values_are_stored() {
     let program = || program::<Machine, Subject>(&[0, 1], Shuttle::place, ONE_WRITER);
-    explore(program, SCHEDULES, DEPTH);
+    explore_part(program, SCHEDULES, DEPTH);
 }

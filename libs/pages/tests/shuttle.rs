@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kilocore_checking::{Altered, Sound, Threads, explore};
+use kilocore_checking::{Altered, Sound, Threads, explore_part};
 use kilocore_locks::Ttas;
 use kilocore_pages::{
     Buddy, Cold, Contents, Direct, FrameId, Geometry, Linux4_18, Linux6_12, LlFree, PagePolicy,
@@ -95,18 +95,18 @@ fn tiers_lose_no_frame() {
         let free = LlFree::new(FRAMES, 2, SMALL);
         many_threads(Tiered::<Machine>::tiered(&options, free, Contents::Zero));
     };
-    explore(pool, SCHEDULES, DEPTH);
+    explore_part(pool, SCHEDULES, DEPTH);
 }
 
 #[test]
 fn bitmaps_lose_no_frame() {
-    explore(|| many_threads(Direct::<Machine, _>::new(2, llfree())), SCHEDULES, DEPTH);
+    explore_part(|| many_threads(Direct::<Machine, _>::new(2, llfree())), SCHEDULES, DEPTH);
 }
 
 #[test]
 fn the_lists_of_linux_4_18_lose_no_frame() {
     let rule = Linux4_18 { batch: 2, high: 4 };
-    explore(
+    explore_part(
         move || many_threads(PerCore::<Machine, _, _>::new(2, rule, buddy())),
         SCHEDULES,
         DEPTH,
@@ -116,7 +116,7 @@ fn the_lists_of_linux_4_18_lose_no_frame() {
 #[test]
 fn the_lists_of_linux_6_12_lose_no_frame() {
     let rule = Linux6_12 { batch: 1, high_min: 2, high_max: 6 };
-    explore(
+    explore_part(
         move || many_threads(PerCore::<Machine, _, _>::new(2, rule, buddy())),
         SCHEDULES,
         DEPTH,

@@ -20,7 +20,7 @@
 //! * One line in `tests/common/mod.rs` puts it through the suite that all schemes
 //!   pass: alone, on threads, under shuttle and simulated.
 //! * One line in `papers/lab/src/ldu/schemes.rs` gives it a name for `kilocore-lab ldu`.
-//! * One line in `benches/updates/main.rs` measures it natively.
+//! * One line in `evidence/comparisons/benches/updates/main.rs` measures it natively.
 #![no_std]
 
 extern crate alloc;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kilocore_checking::part_of;
 use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Scheme};
 use kilocore_locks::Rwsem;
 use kilocore_platform::Native;
@@ -207,7 +208,7 @@ macro_rules! for_every_pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(part_of(200) as u32))]
 
     #[test]
     fn every_scheme_finds_what_is_mapped(steps in prop::collection::vec(step(), 1..300)) {
@@ -219,7 +220,7 @@ proptest! {
 /// all share.
 fn together<F: Scheme<Native>, A: Scheme<Native>>() {
     const THREADS: u64 = 4;
-    const FORKS: u64 = 300;
+    let forks = part_of(300) as u64;
     let mut world = World::<F, A>::new();
     world.exec();
     let first = world.processes.pop().expect("just started");
@@ -229,8 +230,8 @@ fn together<F: Scheme<Native>, A: Scheme<Native>>() {
             let first = &first;
             scope.spawn(move || {
                 let mut context = memory.context();
-                for fork in 0..FORKS {
-                    let id = ProcessId(2 + thread * FORKS + fork);
+                for fork in 0..forks {
+                    let id = ProcessId(2 + thread * forks + fork);
                     let child = memory.fork(first, id, &mut context);
                     let mut own = 0;
                     let mut found = |mapping: Mapping| own += u32::from(mapping.process == id);

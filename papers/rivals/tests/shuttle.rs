@@ -7,7 +7,7 @@ use crate::common;
 use std::sync::Arc;
 
 use common::{LoggedTightly, on_shuttle, place_on_shuttle, small};
-use kilocore_checking::explore;
+use kilocore_checking::explore_part;
 use kilocore_ldu::{Detached, Scheme};
 use kilocore_platform::Shuttle;
 use kilocore_rivals::conformance::{Counts, Item, Job, Multiset, alone, together};
@@ -16,16 +16,16 @@ use kilocore_rivals::conformance::{Counts, Item, Job, Multiset, alone, together}
 const SCHEDULES: usize = 4_000;
 
 for_every_scheme! { Shuttle, S => {
-    explore(|| together::<Shuttle, S>(small(2, 10, 1), on_shuttle), SCHEDULES, 3);
-    explore(|| together::<Shuttle, S>(small(3, 8, 2), on_shuttle), SCHEDULES, 4);
+    explore_part(|| together::<Shuttle, S>(small(2, 10, 1), on_shuttle), SCHEDULES, 3);
+    explore_part(|| together::<Shuttle, S>(small(3, 8, 2), on_shuttle), SCHEDULES, 4);
 } }
 
 mod on_changing_cores {
     use super::*;
 
     for_every_scheme! { Shuttle, S => {
-        explore(|| { alone::<Shuttle, S>(2_000, 1, place_on_shuttle); }, 1, 1);
-        explore(|| { alone::<Shuttle, S>(2_000, 2, place_on_shuttle); }, 1, 1);
+        explore_part(|| { alone::<Shuttle, S>(2_000, 1, place_on_shuttle); }, 1, 1);
+        explore_part(|| { alone::<Shuttle, S>(2_000, 2, place_on_shuttle); }, 1, 1);
     } }
 }
 
@@ -34,7 +34,7 @@ mod on_changing_cores {
 #[test]
 fn an_entry_in_hand_is_not_missed() {
     type S = LoggedTightly<Shuttle>;
-    explore(
+    explore_part(
         || {
             let counts: Arc<Counts> = Arc::default();
             let scheme = Arc::new(S::new(2));

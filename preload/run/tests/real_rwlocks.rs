@@ -1,4 +1,5 @@
-//! Real programs give the right answers under each read-write lock, as they do without the library.
+//! Real programs give the right answers under a read-write lock of each family, as they do without the
+//! library. In `make soak` they run under each.
 //!
 //! The programs are in these Debian packages: kyotocabinet-utils rocksdb-tools mariadb-server-core
 //! mariadb-client sysbench.
@@ -10,7 +11,7 @@ mod mariadb;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{rwlocks, scratch, succeed, under_both, under_rwlock};
+use common::{rwlock_families, scratch, succeed, under_both, under_rwlock};
 
 /// The time limit of a program that takes at most about a second when it is alone on the machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -20,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 #[test]
 fn kyoto_cabinet_finds_no_fault() {
     let loads = ["order -th 2 10000", "queue -th 4 10000", "wicked -th 4 5000", "tran -th 2 5000"];
-    for rwlock in rwlocks() {
+    for rwlock in rwlock_families() {
         for load in loads {
             let mut command = Command::new("kccachetest");
             command.args(load.split(' '));
@@ -36,7 +37,7 @@ fn kyoto_cabinet_finds_no_fault() {
 fn rocksdb_finds_what_it_has_stored() {
     const KEYS: &str = "5000";
     for (lock, rwlock) in
-        rwlocks().map(|rwlock| (None, rwlock)).chain([(Some("mcs"), Some("phase-fair"))])
+        rwlock_families().map(|rwlock| (None, rwlock)).chain([(Some("mcs"), Some("phase-fair"))])
     {
         let directory = scratch("rocksdb");
         let mut command = Command::new("db_bench");
@@ -57,7 +58,7 @@ fn rocksdb_finds_what_it_has_stored() {
 
 #[test]
 fn mariadb_serves() {
-    for rwlock in rwlocks() {
+    for rwlock in rwlock_families() {
         mariadb::serves(None, rwlock, 200);
     }
     mariadb::serves(Some("futex"), Some("phase-fair"), 200);

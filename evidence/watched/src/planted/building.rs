@@ -196,12 +196,16 @@ const PROFILE: (&str, &str) =
     if cfg!(debug_assertions) { ("dev", "debug") } else { ("release", "release") };
 
 /// Builds all programs in Rust, once in a process. Cargo knows best what they depend on. They are
-/// built in the profile of this crate, so that most of what they use is there already.
+/// built in the profile of this crate and with what `make` tests in that profile. With this package
+/// alone, Cargo would choose other features for what it depends on, and build all that anew.
 fn build_examples(target: &Path) -> Result<(), BuildError> {
     static BUILT: OnceLock<Result<(), BuildError>> = OnceLock::new();
     let build = || {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--profile", PROFILE.0, "--package", "kilocore-watched"]);
+        cargo.args(["build", "--quiet", "--profile", PROFILE.0, "--workspace"]);
+        if PROFILE.0 == "release" {
+            cargo.args(tested_apart().map(|name| format!("--exclude=kilocore-{name}")));
+        }
         for program in Program::all().iter().filter(|one| one.language() == Language::Rust) {
             cargo.args(["--example", program.name()]);
         }
@@ -209,6 +213,13 @@ fn build_examples(target: &Path) -> Result<(), BuildError> {
         run("rust", &mut cargo)
     };
     BUILT.get_or_init(build).clone()
+}
+
+/// The crates of the line `APART := platform locks` of the `Makefile`.
+fn tested_apart() -> impl Iterator<Item = &'static str> {
+    let makefile = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Makefile"));
+    let line = makefile.lines().find_map(|line| line.strip_prefix("APART := "));
+    line.expect("the Makefile says what is tested apart").split(' ')
 }
 
 /// Runs a compiler.

@@ -6,4 +6,4 @@ pub mod programs;
 pub mod read_write;
 pub mod twins;
 
-pub use kilocore_checking::{self as altered, Threads, explore, model, verdict};
+pub use kilocore_checking::{self as altered, Threads, explore, explore_part, model, verdict};

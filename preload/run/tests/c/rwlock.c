@@ -137,7 +137,7 @@ int main(void)
     GIVES(0, pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP));
     memset(&locks[2], 0x5A, sizeof locks[2]);
     GIVES(0, pthread_rwlock_init(&locks[2], &attr));
-    end = until(1500);
+    end = until(500);
     pthread_t threads[THREADS];
     for (long i = 0; i < THREADS; i++)
         threads[i] = start(contend, (void *)i);

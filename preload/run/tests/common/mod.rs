@@ -23,6 +23,9 @@ pub(crate) fn library() -> PathBuf {
 const FAMILIES: [&str; 7] =
     ["futex", "ticket", "mcs", "clh-park", "cna", "malthusian", "requester"];
 
+/// A read-write lock of each family: one word, a bias for readers, and counts per core.
+const RW_FAMILIES: [&str; 3] = ["phase-fair", "bravo-writer-first", "per-core"];
+
 /// If this variable is set in the environment, every program runs under every lock, as in `make
 /// soak`.
 const EVERY_LOCK: &str = "KILOCORE_EVERY_LOCK";
@@ -42,6 +45,13 @@ pub(crate) fn locks() -> impl Iterator<Item = Option<&'static str>> {
 pub(crate) fn rwlocks() -> impl Iterator<Item = Option<&'static str>> {
     let locks = RwLockId::for_programs::<Native>().map(|lock| Some(lock.name()));
     std::iter::once(None).chain(locks)
+}
+
+/// Returns `None`, and then a read-write lock of each family, for programs that take long. If
+/// [`EVERY_LOCK`] is set, it returns all.
+pub(crate) fn rwlock_families() -> impl Iterator<Item = Option<&'static str>> {
+    let every = std::env::var_os(EVERY_LOCK).is_some();
+    rwlocks().filter(move |lock| every || lock.is_none_or(|name| RW_FAMILIES.contains(&name)))
 }
 
 /// Returns an empty directory for the test called `name`.

@@ -16,7 +16,7 @@
 //! what else runs there. The figures for two threads need two idle cores: on a busy host they tell
 //! how a scheme bears that whoever is in its midst loses the processor. What the other libraries are
 //! made to do is said in `libraries.rs`. Run it with
-//! `cargo bench -p kilocore-rivals --bench updates`.
+//! `cargo bench -p kilocore-comparisons --bench updates`.
 
 mod libraries;
 mod never;
