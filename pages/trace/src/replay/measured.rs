@@ -1,5 +1,6 @@
 //! What was measured.
 
+use kilocore_figures::percentile;
 use kilocore_platform::Cycles;
 
 /// What was measured of one run of a trace.
@@ -33,8 +34,10 @@ impl Measured {
     #[must_use]
     pub fn distribution(&self) -> Distribution {
         let all = &self.initializations;
-        let Some(last) = all.len().checked_sub(1) else { return Distribution::default() };
-        let at = |percent: usize| all[last * percent / 100].0;
+        if all.is_empty() {
+            return Distribution::default();
+        }
+        let at = |percent| percentile(all, percent).map_or(0, |cycles| cycles.0);
         Distribution {
             mean: all.iter().map(|cycles| cycles.0 as f64).sum::<f64>() / all.len() as f64,
             percentile_10: at(10),
