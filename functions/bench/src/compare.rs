@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::document::{Document, Outcome, Point};
 use crate::mann_whitney::{RankTest, corrected, rank_test};
-use crate::{Interval, Kind, Noise, statistics};
+use crate::{Interval, Kind, Noise};
 
 /// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -253,7 +253,7 @@ fn ratio_interval(first: &[f64], second: &[f64], random: &mut impl Rng) -> Inter
         let one = |_| from[(random.next_u64() % from.len() as u64) as usize];
         median((0..from.len()).map(one)).unwrap_or(f64::NAN)
     };
-    let ratios = statistics::sorted((0..RESAMPLES).map(|_| draw(second) / draw(first)));
+    let ratios = kilocore_figures::ascending((0..RESAMPLES).map(|_| draw(second) / draw(first)));
     let left_out = (RESAMPLES as f64 * (1.0 - INTERVAL) / 2.0) as usize;
     let (low, high) = (ratios[left_out], ratios[RESAMPLES - 1 - left_out]);
     Interval { low, high, certainty: INTERVAL }

@@ -48,7 +48,7 @@ fn pairs(a: &[f64], b: &[f64], count: fn(f64, f64) -> bool) -> usize {
 }
 
 fn pooled(a: &[f64], b: &[f64]) -> Vec<f64> {
-    crate::statistics::sorted(a.iter().chain(b).copied())
+    kilocore_figures::ascending(a.iter().chain(b).copied())
 }
 
 fn has_ties(a: &[f64], b: &[f64]) -> bool {

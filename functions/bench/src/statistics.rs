@@ -71,13 +71,6 @@ impl Noise {
     }
 }
 
-/// Returns the values in ascending order.
-pub(crate) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
 /// Returns the narrowest interval between two of the values, which are in ascending order, whose
 /// certainty is at least 0.95. Returns the widest interval if no interval is that certain, and
 /// `None` if there are no values.

@@ -72,7 +72,7 @@ impl Summary {
     pub fn of(cores: u32, samples: &[Sample]) -> Option<Self> {
         let median_of = |of: fn(&Sample) -> f64| median(samples.iter().map(of)).unwrap_or(f64::NAN);
         let per_s = median_of(|sample| sample.per_s);
-        let rates = statistics::sorted(samples.iter().map(|sample| sample.per_s));
+        let rates = kilocore_figures::ascending(samples.iter().map(|sample| sample.per_s));
         let interval = statistics::interval(&rates)?;
         Some(Self {
             per_s,

@@ -11,6 +11,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use kilocore_figures::{ascending, percentile};
 use kilocore_sampled_profile::{Options, read};
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,8 +41,9 @@ fn main() {
             println!("{contexts} contexts, {functions} functions");
         }
     }
-    rates.sort_by(f64::total_cmp);
-    let (low, middle, high) = (rates[0], rates[ROUNDS / 2], rates[ROUNDS - 1]);
+    let rates = ascending(rates);
+    let [low, middle, high] =
+        [0, 50, 100].map(|percent| percentile(&rates, percent).expect("rounds"));
     println!("{middle:.0} MB/s ({low:.0}–{high:.0})");
     println!("memory: {:.0} MB at most, {before:.0} MB of it before", peak_megabytes());
 }

@@ -13,7 +13,6 @@ use crate::CpuId;
 /// assert_eq!(set.intersection(&CpuSet::first(4)).iter().collect::<Vec<_>>(), [CpuId(3)]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(transparent)]
 pub struct CpuSet<const WORDS: usize>([u64; WORDS]);
 
 impl<const WORDS: usize> CpuSet<WORDS> {

@@ -1,5 +1,6 @@
 //! How long it takes to initialize a page.
 
+use kilocore_figures::percentile;
 use kilocore_show::number;
 use serde::Serialize;
 
@@ -22,10 +23,7 @@ pub struct Latency {
 impl Latency {
     /// Returns the latency by times in ascending order, in cycles.
     pub(crate) fn of_sorted(cycles: &[u64]) -> Self {
-        let at = |percent: usize| match cycles.len() {
-            0 => 0,
-            len => cycles[(len - 1) * percent / 100],
-        };
+        let at = |percent| percentile(cycles, percent).unwrap_or(0);
         Latency {
             mean: cycles.iter().sum::<u64>() as f64 / cycles.len().max(1) as f64,
             percentile_10: at(10),

@@ -6,7 +6,8 @@
 //!
 //! Laws of scalability describe a curve with few figures: [`gustafson`] and [`usl`]. [`misfit`]
 //! says how far a law is from the points. [`Contenders`] choose among the curves of several locks.
-//! [`median`] is what repeated measurements of one point come to.
+//! [`median`] is what repeated measurements of one point come to, and [`percentile`] what most of
+//! them do not exceed.
 
 mod collapse;
 mod contenders;
@@ -25,7 +26,7 @@ pub use collapse::lasting_collapse;
 pub use contenders::Contenders;
 pub use curve::Curve;
 pub use lock_curve::LockCurve;
-pub use median::{lower_median, median};
+pub use median::{ascending, lower_median, median, percentile};
 pub use misfit::misfit;
 pub use point::CurvePoint;
 pub use shape::{Judged, Shape};
