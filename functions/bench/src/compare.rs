@@ -8,7 +8,7 @@
 //! The host changes by some percent between two runs, and no number of samples within a run can
 //! show that.
 
-use kilocore_figures::median;
+use kilocore_figures::{Provenance, median};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
@@ -80,7 +80,7 @@ pub struct Comparisons {
     /// The version of the format.
     pub version: u32,
     /// Where all its figures come from: `measured`.
-    pub provenance: &'static str,
+    pub provenance: Provenance,
     /// The probability below which a difference counts.
     pub certain_below: f64,
     /// The smallest relative change that counts.
@@ -136,7 +136,7 @@ pub fn compare(first: &Document, second: &Document, least_change: f64) -> Compar
     Comparisons {
         schema: "kilocore-bench-comparison",
         version: 1,
-        provenance: "measured",
+        provenance: Provenance::Measured,
         certain_below: CERTAIN_BELOW,
         least_change,
         comparisons,

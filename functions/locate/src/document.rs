@@ -4,6 +4,7 @@
 //! the weights and the work, which are whole numbers: a loss is
 //! `scaled / scaled.work − base / base.work`.
 
+use kilocore_figures::Provenance;
 use kilocore_sampled_profile::Tally;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ pub const SCHEMA: &str = "kilocore-locate-1";
 #[derive(Debug, Serialize)]
 pub struct ComparisonDocument<'a> {
     schema: &'static str,
-    provenance: &'static str,
+    provenance: Provenance,
     /// The unit of the weights.
     measure: &'a str,
     base: SideDocument<'a>,
@@ -146,7 +147,7 @@ impl<'a> ComparisonDocument<'a> {
         let locks = comparison.locks;
         Self {
             schema: SCHEMA,
-            provenance: "measured",
+            provenance: Provenance::Measured,
             measure: comparison.measure.name(),
             base: SideDocument::of(&comparison.base),
             scaled: SideDocument::of(&comparison.scaled),

@@ -2,12 +2,14 @@
 
 use crate::{Amounts, Comparison, ComparisonDocument, Function, Side, Uncertainty};
 use askama::Template;
+use kilocore_show::markdown::{WIDTH, preformatted};
 use kilocore_show::page_parts::{Foot, Head};
 use kilocore_show::text::{printable, printable_document};
 use kilocore_show::{Generated, Mark, Provenance, Report, ReportError, in_csv, in_json, number};
 use serde::Serialize;
 
 use crate::flame::Flame;
+use crate::locate_table;
 use crate::words::{about_noise, per_unit, sentences, signed, threads_are};
 
 const FLAME_STYLE: &str = include_str!("../templates/flame.css");
@@ -113,12 +115,17 @@ impl Report for LocateReport<'_> {
     fn json(&self) -> Result<String, ReportError> {
         in_json(&ComparisonDocument::of(self.comparison))
     }
+
+    fn markdown(&self) -> Result<String, ReportError> {
+        let table = locate_table(self.comparison, MOST_ROWS, WIDTH);
+        Ok(preformatted(&self.title, &self.generated, &table))
+    }
 }
 
 /// A function in a table of figures. Names of columns end in the unit where there is one.
 #[derive(Debug, Serialize)]
 struct CsvRow<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     function: String,
     object: String,
     measure: &'a str,
@@ -139,7 +146,7 @@ impl<'a> CsvRow<'a> {
         let function = comparison.tree.function(row.function);
         let times = row.exclusive.times();
         Self {
-            provenance: Provenance::Measured.name(),
+            provenance: Provenance::Measured,
             function: printable(&function.name),
             object: printable(&function.object),
             measure: comparison.measure.name(),

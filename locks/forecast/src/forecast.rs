@@ -1,6 +1,6 @@
 //! A forecast: curves of throughput against cores, one for each lock, and what they mean.
 
-use kilocore_figures::{CurvePoint, Judged, LockCurve};
+use kilocore_figures::{CurvePoint, Judged, LockCurve, Provenance};
 use kilocore_machine::Description;
 use serde::Serialize;
 
@@ -108,7 +108,7 @@ impl Recommendation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Forecast {
     /// Always `simulated`: where the figures of the curves come from.
-    pub provenance: &'static str,
+    pub provenance: Provenance,
     /// The machine that the program is forecast on.
     pub machine: Target,
     /// The program and its arguments, as profiled.

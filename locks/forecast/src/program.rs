@@ -1,5 +1,6 @@
 //! The forecast of a profiled program: all curves, their bands, and the advice.
 
+use kilocore_figures::Provenance;
 use std::borrow::Cow;
 
 use kilocore_lock_profile::Profile;
@@ -138,7 +139,7 @@ fn without_curves(
     let View { profile, evidence, coverage, .. } = view;
     let machine = question.machine;
     Forecast {
-        provenance: "simulated",
+        provenance: Provenance::Simulated,
         machine: Target {
             name: machine.name.clone(),
             title: machine.title.clone(),

@@ -1,9 +1,11 @@
 //! The reports in every format.
 
 use kilocore_forecast::ForecastPoint;
-use kilocore_show::{Generated, Report, ReportError, in_json};
+use kilocore_show::markdown::{WIDTH, preformatted};
+use kilocore_show::{Generated, Provenance, Report, ReportError, in_json};
 use serde::Serialize;
 
+use crate::terminal::{curves_table, fit_table, forecast_table};
 use crate::{CurvesReport, FitReport, ForecastReport, chart_file, fit_page, page, spreadsheet};
 
 impl Report for ForecastReport<'_> {
@@ -21,6 +23,12 @@ impl Report for ForecastReport<'_> {
 
     fn json(&self) -> Result<String, ReportError> {
         in_json(self)
+    }
+
+    fn markdown(&self) -> Result<String, ReportError> {
+        let tables = forecast_table(self.forecast, WIDTH, true);
+        let title = format!("Forecast for {}", self.forecast.machine.name);
+        Ok(preformatted(&title, &self.generated, &tables))
     }
 }
 
@@ -40,6 +48,11 @@ impl Report for FitReport<'_> {
     fn json(&self) -> Result<String, ReportError> {
         in_json(self)
     }
+
+    fn markdown(&self) -> Result<String, ReportError> {
+        let title = format!("Fit on {}", self.machine.name);
+        Ok(preformatted(&title, &self.generated, &fit_table(self, WIDTH)))
+    }
 }
 
 impl Report for CurvesReport<'_> {
@@ -57,7 +70,7 @@ impl Report for CurvesReport<'_> {
 
     fn json(&self) -> Result<String, ReportError> {
         in_json(&CurvesDocument {
-            provenance: self.simulated().kind.name(),
+            provenance: self.simulated().kind,
             machine: &self.machine.name,
             workload: &self.workload,
             seed: self.seed,
@@ -65,12 +78,17 @@ impl Report for CurvesReport<'_> {
             points: self.curves.iter().flat_map(|curve| &curve.points).collect(),
         })
     }
+
+    fn markdown(&self) -> Result<String, ReportError> {
+        let title = format!("Locks on {}", self.machine.name);
+        Ok(preformatted(&title, &self.generated, &curves_table(self.curves, WIDTH)))
+    }
 }
 
 /// The points of curves alone, as one document.
 #[derive(Serialize)]
 struct CurvesDocument<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     workload: &'a str,
     seed: u64,

@@ -1,5 +1,6 @@
 //! Every point of every curve, a row each, as CSV.
 
+use kilocore_figures::Provenance;
 use kilocore_forecast::fit::Outlook;
 use kilocore_forecast::{Curve, ForecastPoint};
 use kilocore_show::text::printable;
@@ -11,7 +12,7 @@ use crate::source::CurveReport;
 /// A row: a point, and where it comes from. Names of columns that are figures end in the unit.
 #[derive(Debug, Serialize)]
 struct PointRow<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     seed: u64,
     lock: &'a str,
@@ -37,7 +38,7 @@ pub(crate) fn points(document: CurveReport<'_>, curves: &[Curve]) -> Result<Stri
     let machine = printable(document.machine_name());
     let points = curves.iter().flat_map(|curve| &curve.points);
     in_csv(points.map(|ForecastPoint { point, low, high }| PointRow {
-        provenance: document.simulated().kind.name(),
+        provenance: document.simulated().kind,
         machine: &machine,
         seed: document.seed(),
         lock: point.lock,
@@ -62,7 +63,7 @@ pub(crate) fn points(document: CurveReport<'_>, curves: &[Curve]) -> Result<Stri
 /// A row of a fit: a forecast, and what was measured there.
 #[derive(Debug, Serialize)]
 struct FitRow<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     seed: u64,
     lock: &'a str,

@@ -6,6 +6,7 @@
 //!
 //! Laws of scalability describe a curve with few figures: [`gustafson`] and [`usl`]. [`misfit`]
 //! says how far a law is from the points. [`Contenders`] choose among the curves of several locks.
+//! [`Provenance`] says where a figure comes from, and [`Unit`] what it is counted in.
 //! [`median`] is what repeated measurements of one point come to, and [`percentile`] what most of
 //! them do not exceed.
 
@@ -18,8 +19,10 @@ mod lock_curve;
 mod median;
 mod misfit;
 mod point;
+mod provenance;
 mod shape;
 mod time;
+mod unit;
 pub mod usl;
 
 pub use collapse::lasting_collapse;
@@ -29,5 +32,7 @@ pub use lock_curve::LockCurve;
 pub use median::{ascending, lower_median, median, percentile};
 pub use misfit::misfit;
 pub use point::CurvePoint;
+pub use provenance::Provenance;
 pub use shape::{Judged, Shape};
 pub use time::Nanoseconds;
+pub use unit::Unit;

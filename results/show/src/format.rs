@@ -109,13 +109,11 @@ pub trait Report {
     /// [`ReportError::Json`] if a figure cannot be encoded.
     fn json(&self) -> Result<String, ReportError>;
 
-    /// The tables in Markdown.
+    /// What a terminal shows, as a document in Markdown.
     ///
     /// # Errors
-    /// [`ReportError::Missing`] if there is nothing to say.
-    fn markdown(&self) -> Result<String, ReportError> {
-        Err(ReportError::Missing("TODO"))
-    }
+    /// As [`html`](Self::html).
+    fn markdown(&self) -> Result<String, ReportError>;
 
     /// The report in a format.
     ///

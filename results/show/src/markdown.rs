@@ -11,8 +11,9 @@ mod studies;
 pub use document::{Marked, MarkedError};
 pub use studies::take_over;
 
+use crate::Generated;
 use crate::terminal::columns::Align;
-use crate::text::printable;
+use crate::text::{printable, printable_document};
 
 /// Returns a table of these columns, without a line end behind it. Bars and line ends in cells are escaped.
 #[must_use]
@@ -34,6 +35,24 @@ pub fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> String {
 
 fn cell(text: &str) -> String {
     printable(text).replace('|', "\\|")
+}
+
+/// The characters of a line in [`preformatted`] tables.
+pub const WIDTH: u16 = 100;
+
+/// Returns a document of tables that are laid out as for a terminal of [`WIDTH`] characters.
+#[must_use]
+pub fn preformatted(title: &str, generated: &Generated, tables: &str) -> String {
+    // A longer fence than any that is in it.
+    let longest = tables.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!(
+        "# {}\n\nMade by {} with `{}`.\n\n{fence}text\n{}\n{fence}\n",
+        printable(title),
+        generated.by,
+        printable(&generated.command),
+        printable_document(tables.trim_end()),
+    )
 }
 
 /// Returns a name as code.

@@ -1,64 +1,9 @@
 //! The points of a study: columns with units, and a cell in each for every point.
 
+use kilocore_figures::{Provenance, Unit};
 use serde::{Serialize, Serializer};
 
-use crate::{Provenance, ReportError};
-
-/// What the figures of a column are counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// They are no figures: names.
-    Name,
-    /// Whether something is so.
-    Flag,
-    /// How many there are of something.
-    Count,
-    /// From 0 to 100.
-    Percent,
-    /// From 0 to 1.
-    Share,
-    /// Times something else.
-    Ratio,
-    /// Cycles of a core.
-    Cycles,
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Seconds.
-    Seconds,
-    /// In a second.
-    PerSecond,
-    /// Millions of bytes in a second.
-    MegabytesPerSecond,
-    /// Bytes.
-    Bytes,
-    /// Watts.
-    Watts,
-    /// Joules.
-    Joules,
-}
-
-impl Unit {
-    /// In words.
-    #[must_use]
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Unit::Name => "name",
-            Unit::Flag => "true or false",
-            Unit::Count => "count",
-            Unit::Percent => "%",
-            Unit::Share => "share, from 0 to 1",
-            Unit::Ratio => "ratio",
-            Unit::Cycles => "cycles",
-            Unit::Nanoseconds => "ns",
-            Unit::Seconds => "s",
-            Unit::PerSecond => "per second",
-            Unit::MegabytesPerSecond => "MB per second",
-            Unit::Bytes => "bytes",
-            Unit::Watts => "W",
-            Unit::Joules => "J",
-        }
-    }
-}
+use crate::ReportError;
 
 /// What stands in a column of one point.
 #[derive(Debug, Clone, PartialEq)]
@@ -203,8 +148,7 @@ impl<P> PointsBuilder<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Points, Unit};
-    use crate::Provenance;
+    use super::{Points, Provenance, Unit};
 
     #[test]
     fn figures_stand_below_their_names_and_keep_all_digits() {

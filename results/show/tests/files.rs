@@ -32,6 +32,10 @@ impl Report for Shown {
     fn json(&self) -> Result<String, ReportError> {
         self.as_format(Format::Json)
     }
+
+    fn markdown(&self) -> Result<String, ReportError> {
+        self.as_format(Format::Markdown)
+    }
 }
 
 #[test]
@@ -43,6 +47,7 @@ fn the_ending_chooses_the_format() {
         ("a.svg", Format::Svg),
         ("a.b.CSV", Format::Csv),
         ("a.json", Format::Json),
+        ("a.md", Format::Markdown),
     ] {
         let path = directory.path().join(name);
         write(&path, &report).unwrap();

@@ -1,5 +1,6 @@
 //! What a table of measured throughputs says.
 
+use kilocore_figures::Provenance;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use kilocore_command_line::reports::Reports;
 #[derive(Debug, Serialize)]
 struct MeasurementsDocument<'a> {
     schema: &'static str,
-    provenance: &'static str,
+    provenance: Provenance,
     points: Vec<Point<'a>>,
     left_out: &'a [LeftOut],
 }
@@ -39,7 +40,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     });
     let document = MeasurementsDocument {
         schema: "kilocore-measurements-summary/1",
-        provenance: "measured",
+        provenance: Provenance::Measured,
         points: points.collect(),
         left_out: &measurements.left_out,
     };

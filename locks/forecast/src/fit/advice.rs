@@ -74,6 +74,7 @@ pub(crate) fn advise<'a>(
 
 #[cfg(test)]
 mod tests {
+    use kilocore_figures::Provenance;
     use kilocore_locks::LockId;
 
     use super::advise;
@@ -89,7 +90,7 @@ mod tests {
             low,
             high,
             given: None,
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             name: lock.name(),
         }
     }

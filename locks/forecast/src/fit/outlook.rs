@@ -1,8 +1,8 @@
 //! All that a fit has to say, ready to be shown: forecasts, how far they can be trusted, the law's
 //! own fit beside them, and the lock to take.
 
-use kilocore_figures::Judged;
 use kilocore_figures::usl::{self, Law};
+use kilocore_figures::{Judged, Provenance};
 use kilocore_locks::LockId;
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ pub struct LawPoint {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outlook {
     /// Always `simulated`: where the forecasts come from.
-    pub provenance: &'static str,
+    pub provenance: Provenance,
     /// The name of the machine.
     pub machine: String,
     /// Seed of the simulations.
@@ -178,7 +178,7 @@ impl Outlook {
                 low: estimate.low,
                 high: estimate.high,
                 given: there.next().map(|point| point.throughput),
-                provenance: "simulated",
+                provenance: Provenance::Simulated,
                 name: named.name,
             }
         };
@@ -190,7 +190,7 @@ impl Outlook {
         let mut plausible = fit.plausible(atlas);
         plausible.truncate(LISTED);
         Ok(Self {
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             machine: atlas.machine().name.clone(),
             seed,
             recommendation: advise(points.iter().filter(|point| point.cores == most), &against),

@@ -1,6 +1,6 @@
 //! One point of an outlook.
 
-use kilocore_figures::{CurvePoint, LockCurve};
+use kilocore_figures::{CurvePoint, LockCurve, Provenance};
 use serde::Serialize;
 
 /// The forecast throughput under one lock on one number of cores.
@@ -24,7 +24,7 @@ pub struct OutlookPoint {
     /// What was measured there, if anything was.
     pub given: Option<f64>,
     /// Always `simulated`: where the forecast comes from.
-    pub provenance: &'static str,
+    pub provenance: Provenance,
     /// The name of the curve that the point is part of.
     #[serde(skip)]
     pub name: &'static str,

@@ -1,6 +1,6 @@
 //! Reports of fits.
 
-use kilocore_figures::usl::Law;
+use kilocore_figures::{Provenance, usl::Law};
 use kilocore_forecast::fit::{
     Advice, Gain, InputPlace, LawPoint, LeftOut, LockLaw, Outlook, OutlookCurve, OutlookPoint,
     Pinned, Plausible,
@@ -32,7 +32,7 @@ fn outlook() -> Outlook {
             low: rate * 0.8e-3,
             high: rate * 1.3e-3,
             given: (index < *measured).then_some(rate * 1.05e-3),
-            provenance: "simulated",
+            provenance: Provenance::Simulated,
             name,
         })
     });
@@ -47,7 +47,7 @@ fn outlook() -> Outlook {
     let points: Vec<OutlookPoint> = points.collect();
     let gain = |lock, alias, gain| Gain { lock, alias, gain, sure: gain > 2.0 };
     Outlook {
-        provenance: "simulated",
+        provenance: Provenance::Simulated,
         machine: "opteron-6344-4s".to_owned(),
         seed: 7,
         points,

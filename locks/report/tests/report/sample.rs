@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use kilocore_figures::Judged;
+use kilocore_figures::{Judged, Provenance};
 use kilocore_forecast::closed_form::{repairman, ticket_chain};
 use kilocore_forecast::{
     AcquiredAt, Coverage, Curve, Duration, Evidence, Forecast, ForecastLock, ForecastPoint,
@@ -146,7 +146,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
     };
     let gain = end("cna") / end("futex");
     Forecast {
-        provenance: "simulated",
+        provenance: Provenance::Simulated,
         machine: Target {
             name: machine.name.clone(),
             title: machine.title.clone(),

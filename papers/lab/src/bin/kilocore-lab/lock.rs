@@ -1,5 +1,6 @@
 //! `kilocore-lab lock`: the parametric lock workload.
 
+use kilocore_show::Provenance;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -71,7 +72,7 @@ enum Variation {
 
 #[derive(Serialize)]
 struct Document<'a> {
-    provenance: &'static str,
+    provenance: Provenance,
     machine: &'a str,
     seed: u64,
     think_cycles: f64,
@@ -213,7 +214,7 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         })
         .collect();
     let document = Document {
-        provenance: "simulated",
+        provenance: Provenance::Simulated,
         machine: &machine.name,
         seed: arguments.seed,
         think_cycles: arguments.think,

@@ -1,36 +1,9 @@
 //! Where figures come from, said beside them.
 
 use askama::Template;
-use serde::Serialize;
+use kilocore_figures::Provenance;
 
 use crate::text::printable;
-
-/// What kind of figure it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Provenance {
-    /// Taken on a real machine.
-    Measured,
-    /// The outcome of a simulation.
-    Simulated,
-    /// Taken from a publication.
-    Published,
-    /// Reasoned out, as nobody published it.
-    Estimated,
-}
-
-impl Provenance {
-    /// In a word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Provenance::Measured => "measured",
-            Provenance::Simulated => "simulated",
-            Provenance::Published => "published",
-            Provenance::Estimated => "estimated",
-        }
-    }
-}
 
 /// The mark that a chart or table carries: the kind of its figures, and of what they are.
 ///

@@ -1,0 +1,30 @@
+//! Where figures come from.
+
+use serde::Serialize;
+
+/// What kind of figure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provenance {
+    /// Taken on a real machine.
+    Measured,
+    /// The outcome of a simulation.
+    Simulated,
+    /// Taken from a publication.
+    Published,
+    /// Reasoned out, as nobody published it.
+    Estimated,
+}
+
+impl Provenance {
+    /// In a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Provenance::Measured => "measured",
+            Provenance::Simulated => "simulated",
+            Provenance::Published => "published",
+            Provenance::Estimated => "estimated",
+        }
+    }
+}
