@@ -77,7 +77,7 @@ fn an_option_that_does_not_fit_the_file_is_refused_with_both_named() {
         (&["forecast", &profile, "--profile", "x"], ["--profile", "is a lock profile"]),
         (&["forecast", &measured, "--all"], ["--all", "is a table of measured throughputs"]),
         (&["forecast", &pages, "--lock", "mcs"], ["--lock", "is a trace of pages"]),
-        (&["forecast", &pages, "--output", "x.csv"], ["--output", "is a trace of pages"]),
+        (&["forecast", &pages, "--output", "x.svg"], ["x.svg", "has no chart"]),
         (&["forecast", &samples], ["a sampled profile", "a lock profile"]),
         (&["show", &profile, "--events"], ["--events", "is a lock profile"]),
         (&["show", &measured, "--output", "x.csv"], ["--output", "measured throughputs"]),

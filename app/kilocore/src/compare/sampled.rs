@@ -56,8 +56,8 @@ pub(crate) struct ResultOptions {
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv, .json
-    /// or .folded; may be given for several files
+    /// Also write a report, in the format that the file's ending asks for. It is .html, .svg, .csv,
+    /// .json, .md or .folded; may be given for several files
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }

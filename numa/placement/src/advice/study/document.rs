@@ -3,7 +3,7 @@
 use kilocore_show::{Parameter, Points, Provenance, Unit};
 use serde::Serialize;
 
-use super::Results;
+use crate::advice::results::Results;
 use crate::advice::{Advice, Frame, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds};
 
 /// Everything.

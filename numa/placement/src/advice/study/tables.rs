@@ -2,8 +2,8 @@
 
 use kilocore_show::{Mark, Table, number};
 
-use super::Results;
 use crate::Node;
+use crate::advice::results::Results;
 use crate::advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
 
 /// How many mappings are shown. The documents have all.
