@@ -5,8 +5,7 @@
 
 use kilocore_platform::{CpuId, Cycles};
 
-use crate::CoreSet;
-use crate::ids::TaskId;
+use crate::ids::{CoreSet, TaskId};
 use crate::outcome::TaskTimes;
 
 /// A lock, as simulated code names it.

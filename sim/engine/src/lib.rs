@@ -176,13 +176,10 @@ mod uncached;
 mod waiting;
 
 pub use blocks::Touch;
-
-/// A set of some of a machine's cores, of which it has 1,024 at most: where a task may run.
-pub type CoreSet = kilocore_platform::CpuSet<16>;
 pub use counters::{CoRun, LockLabel, LockTimes, MachineView, RunState, TaskCounters, TaskView};
 pub use found::Found;
 pub use heap::SimHeap;
-pub use ids::{SimAddress, TaskId};
+pub use ids::{CoreSet, SimAddress, TaskId};
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use parallel::in_parallel;
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
