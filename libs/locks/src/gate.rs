@@ -18,7 +18,6 @@ use core::fmt;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, Wait};
 
 use crate::patience::Patience;
-use crate::{RawLock, Requester};
 
 /// The bit of a slot that is set while a waiter is parked on it.
 const PARKED: u32 = 1;
@@ -98,24 +97,6 @@ impl<P: Platform> Gate<P> {
             P::unpark(slot, u32::MAX);
         }
     }
-}
-
-/// Enters as a writer by `take`, in the order of arrival: behind others in `line`, whose first alone waits
-/// at the gate while the lock with this key is `shut` to writers.
-pub(crate) fn enter_in_line<P: Platform>(
-    line: &Requester<P>,
-    key: usize,
-    take: impl Fn() -> bool,
-    shut: impl Fn() -> bool,
-) {
-    P::patiently(|| {
-        line.acquire(&mut ());
-        while !take() {
-            Gate::<P>::of(key, WRITERS_GATE).wait_while(&shut);
-        }
-    });
-    // SAFETY: acquired above.
-    unsafe { line.release(&mut ()) };
 }
 
 impl<P: Platform> fmt::Debug for Gate<P> {

@@ -112,6 +112,7 @@ pub mod sync;
 mod thread_condition;
 mod waiting_room;
 mod word;
+mod writer_line;
 
 pub use bravo::{Bravo, BravoReader};
 pub use cohort::{Cohort, LocalLock};

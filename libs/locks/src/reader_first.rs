@@ -37,10 +37,11 @@ use core::fmt;
 
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
-use crate::gate::{Gate, READERS_GATE, WRITERS_GATE, enter_in_line};
+use crate::gate::{Gate, READERS_GATE, WRITERS_GATE};
 use crate::raw::free_abandoned;
 use crate::reader_limit::too_many_readers;
 use crate::word::enter_unless;
+use crate::writer_line::enter_in_line;
 use crate::{LockInfo, RawLock, RawRwLock, Requester, Waiting};
 
 /// The bit that is set while a writer is inside.

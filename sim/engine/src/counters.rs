@@ -5,8 +5,7 @@
 
 use kilocore_platform::{CpuId, Cycles, LockLabel};
 
-use crate::CoreSet;
-use crate::ids::TaskId;
+use crate::ids::{CoreSet, TaskId};
 use crate::outcome::TaskTimes;
 
 /// What a task has had to do with one lock.

@@ -73,3 +73,6 @@ impl SimAddress {
         self.0
     }
 }
+
+/// A set of some of a machine's cores, of which it has 1,024 at most: where a task may run.
+pub type CoreSet = kilocore_platform::CpuSet<16>;

@@ -184,7 +184,7 @@ pub use blocks::Touch;
 pub use counters::{CoRun, LockTimes, MachineView, RunState, TaskCounters, TaskView};
 pub use found::Found;
 pub use heap::{SimHeap, displace_memory};
-pub use ids::{SimAddress, TaskId};
+pub use ids::{CoreSet, SimAddress, TaskId};
 pub use outcome::{Activity, LineTraffic, Outcome, TaskTimes};
 pub use parallel::in_parallel;
 pub use platform::{Sim, SimCell, SimPtr, SimU32, SimU64, SimUsize};
@@ -194,6 +194,3 @@ pub use scheduler::{Move, ReadyTask, Scheduler};
 pub use simulation::{Options, SimError, Simulation, longest_run};
 pub use stream::MOST_OVERLAP;
 pub use uncached::{Reference, ReferenceKind, UncachedMemory};
-
-/// A set of some of a machine's cores, of which it has 1,024 at most: where a task may run.
-pub type CoreSet = kilocore_platform::CpuSet<16>;

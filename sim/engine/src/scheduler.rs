@@ -4,9 +4,8 @@ use std::fmt::Debug;
 
 use kilocore_platform::{CpuId, Cycles};
 
-use crate::CoreSet;
 use crate::counters::MachineView;
-use crate::ids::TaskId;
+use crate::ids::{CoreSet, TaskId};
 
 /// Where a task may run from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,14 +5,13 @@ use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 
-use crate::CoreSet;
 use crate::costs::{CoreLocation, Costs, NEVER};
 use crate::current::in_task;
 use crate::engine::Engine;
 use crate::execution::Execution;
 use crate::fiber::Fiber;
 use crate::heap::OpenHeap;
-use crate::ids::{CacheId, CoreId, DomainId, GroupId, Id, SimAddress, SocketId, TaskId};
+use crate::ids::{CacheId, CoreId, CoreSet, DomainId, GroupId, Id, SimAddress, SocketId, TaskId};
 use crate::main_loop::{self, GivenUp};
 use crate::outcome::{LineTraffic, Outcome};
 use crate::platform::slots::{prepare_slots, reset_slots};

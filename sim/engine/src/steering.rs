@@ -5,10 +5,9 @@
 
 use kilocore_platform::{Cycles, LockLabel};
 
-use crate::CoreSet;
 use crate::counters::{LockTimes, TaskCounters};
 use crate::execution::Execution;
-use crate::ids::TaskId;
+use crate::ids::{CoreSet, TaskId};
 use crate::scheduler::Scheduler;
 use crate::table::Table;
 
