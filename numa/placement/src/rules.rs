@@ -80,9 +80,9 @@ impl Rule {
     /// The policy. That of the optimum leaves pages where they are; what it would have cost, the
     /// memory says ([`Memory::optimum`](crate::Memory::optimum)).
     #[must_use]
-    pub fn make(self, told: &PolicyParameters) -> Box<dyn Policy> {
-        let PolicyParameters { delay, period, budget, .. } = *told;
-        let adjustable = AdjustableOptions { delay, period, ..told.adjustable };
+    pub fn make(self, parameters: &PolicyParameters) -> Box<dyn Policy> {
+        let PolicyParameters { delay, period, budget, .. } = *parameters;
+        let adjustable = AdjustableOptions { delay, period, ..parameters.adjustable };
         match self {
             Self::Never | Self::Optimum => Box::new(Never),
             Self::FirstReference => Box::new(FirstReference),
@@ -94,7 +94,7 @@ impl Rule {
             }
             Self::Linux => Box::new(LinuxBalancing::new(period, SCANNED_PAGES)),
             Self::Carrefour => Box::new(Carrefour::new(CarrefourOptions::new(period))),
-            Self::Balanced => Box::new(Balanced::new(told.balanced)),
+            Self::Balanced => Box::new(Balanced::new(parameters.balanced)),
         }
     }
 }

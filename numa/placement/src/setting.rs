@@ -18,8 +18,8 @@ pub struct Setting {
     pub options: Options,
     /// How large pages are.
     pub page: PageSize,
-    /// What policies are told; of the delays, each job has its own.
-    pub told: PolicyParameters,
+    /// The parameters of policies; of the delays, each job has its own.
+    pub policies: PolicyParameters,
     /// Where the costs come from.
     costs_from: &'static str,
 }
@@ -36,7 +36,7 @@ impl Setting {
         Self {
             options,
             page,
-            told: PolicyParameters::default(),
+            policies: PolicyParameters::default(),
             costs_from: "published: table 1; a message is taken for one way round the network",
         }
     }
@@ -61,7 +61,7 @@ impl Setting {
         Self {
             options,
             page,
-            told: PolicyParameters::default(),
+            policies: PolicyParameters::default(),
             costs_from: "the machine file; see docs/evidence/numa.md",
         }
     }
@@ -71,8 +71,10 @@ impl Setting {
     /// # Errors
     /// [`OptionsError`] if there is no such machine.
     pub fn memory(&self, rule: Rule, delay: u32) -> Result<Memory, OptionsError> {
-        let memory =
-            Memory::new(self.options.clone(), rule.make(&PolicyParameters { delay, ..self.told }))?;
+        let memory = Memory::new(
+            self.options.clone(),
+            rule.make(&PolicyParameters { delay, ..self.policies }),
+        )?;
         Ok(if rule == Rule::Optimum { memory.with_optimum() } else { memory })
     }
 
@@ -115,7 +117,7 @@ impl Setting {
             ),
             parameter(
                 "how often daemons run",
-                cycles(self.told.period),
+                cycles(self.policies.period),
                 "published: 3 s of an unknown clock; see docs/evidence/numa.md",
             ),
         ];

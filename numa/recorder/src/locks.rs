@@ -45,7 +45,8 @@ pub fn trace_locks(
             }
         }
         let replaced_by = stream.replaced_by().map(str::to_owned);
-        let LockTally { by_address, updates_not_followed } = std::mem::take(&mut stream.told);
+        let LockTally { by_address, updates_not_followed } =
+            std::mem::take(&mut stream.traced_locks);
         Ok(updates_not_followed.map(|updates_not_followed| {
             let mut locks: Vec<TracedLock> = by_address.into_values().collect();
             locks.sort_by_key(|lock| std::cmp::Reverse(lock.acquisitions));

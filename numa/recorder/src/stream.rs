@@ -59,7 +59,7 @@ pub struct Stream<'a> {
     /// The lane whose thread asked for another program, and did nothing since.
     replaced_by: Option<(usize, Box<str>)>,
     /// What was told of the program's locks.
-    pub(crate) told: LockTally,
+    pub(crate) traced_locks: LockTally,
     ended: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Stream<'a> {
             turn: None,
             held_up: None,
             replaced_by: None,
-            told: LockTally::default(),
+            traced_locks: LockTally::default(),
             ended: false,
         }
     }
@@ -179,11 +179,11 @@ impl<'a> Stream<'a> {
             Record::Forked => Some(What::Forked),
             Record::Ended => Some(What::Ended),
             Record::Lock(lock) => {
-                self.told.add(*lock);
+                self.traced_locks.add(*lock);
                 None
             }
             Record::LocksEnd(updates_not_followed) => {
-                self.told.end(updates_not_followed);
+                self.traced_locks.end(updates_not_followed);
                 None
             }
             Record::Epoch(_) | Record::Other => None,

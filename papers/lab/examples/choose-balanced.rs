@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let fixed = sweep(&jobs(&setting, &loads, &[Rule::Fixed], &DELAYS), &|| {})?;
         for (constants, options) in variants() {
             let mut setting = setting.clone();
-            setting.told.balanced = options;
+            setting.policies.balanced = options;
             for point in sweep(&jobs(&setting, &loads, &[Rule::Balanced], &[]), &|| {})? {
                 let same = fixed.iter().filter(|fixed| fixed.program == point.program);
                 let best_fixed = same.map(|fixed| fixed.outcome.namc).fold(f64::INFINITY, f64::min);

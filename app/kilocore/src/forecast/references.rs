@@ -20,7 +20,7 @@ pub(super) fn forecast(
 ) -> Result<(), Failure> {
     let files = reports.files_without_charts("advice")?;
     let (machine, setting) = nodes.setting(machine)?;
-    let mut adviser = Adviser::new(&setting.options, &setting.told)?;
+    let mut adviser = Adviser::new(&setting.options, &setting.policies)?;
     let mut reader = Reader::open(trace)?;
     for event in reader.by_ref() {
         adviser.take(&event?);

@@ -49,11 +49,12 @@ impl Adviser {
     ///
     /// # Errors
     /// [`OptionsError`] if there can be no such machine.
-    pub fn new(options: &Options, told: &PolicyParameters) -> Result<Self, OptionsError> {
+    pub fn new(options: &Options, parameters: &PolicyParameters) -> Result<Self, OptionsError> {
         let mut options = Options { start: Start::FirstTouch, ..options.clone() };
         options.costs.service = Cycles(0);
         let in_turn = Options { start: Start::RoundRobin, ..options.clone() };
-        let memory = |options: &Options, rule: Rule| Memory::new(options.clone(), rule.make(told));
+        let memory =
+            |options: &Options, rule: Rule| Memory::new(options.clone(), rule.make(parameters));
         // In the order of `SIMULATED`.
         let memories = vec![
             memory(&options, Rule::Never)?.with_optimum(),

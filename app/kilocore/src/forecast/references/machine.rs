@@ -50,7 +50,7 @@ impl Nodes {
         // Queues at memories are left out, and the figures should say so.
         setting.options.costs.service = Cycles(0);
         let second = (machine.clock_ghz.value * 1e9).round() as u64;
-        setting.told.period = Cycles(self.period.unwrap_or(second));
+        setting.policies.period = Cycles(self.period.unwrap_or(second));
         Ok((machine, setting))
     }
 }

@@ -71,11 +71,11 @@ fn page_size(text: &str) -> Result<PageSize, String> {
 
 impl Choices {
     fn apply(&self, setting: &mut Setting) {
-        let Setting { options, told, .. } = setting;
-        told.period = Cycles(self.period);
-        told.budget = self.budget;
+        let Setting { options, policies, .. } = setting;
+        policies.period = Cycles(self.period);
+        policies.budget = self.budget;
         if self.costs_in_cycles {
-            told.adjustable.unit = CopyCost::Cycles;
+            policies.adjustable.unit = CopyCost::Cycles;
         }
         options.most_copies = self.most_copies.unwrap_or(options.most_copies);
         if self.invalidate {
