@@ -66,7 +66,7 @@ fn every_policy_sees_all_references_of_a_trace() {
     assert!(contents["reads"].as_u64().expect("a count") > 1_000_000);
     assert!(fs::read_to_string(page).expect("it was written").contains("Where the pages of sort"));
     let chart = path("numa-sort.svg");
-    refused(&[&few[..], &["--output", text(&chart)]].concat(), &["no curves"]);
+    refused(&[&few[..], &["--output", text(&chart)]].concat(), &["has no chart"]);
 
     let whole = fs::read(&trace).expect("a trace");
     let cut = path("numa-cut.refs");
