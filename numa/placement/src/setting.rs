@@ -79,6 +79,13 @@ impl Setting {
     }
 
     /// The parameters with their sources.
+    /// Returns how many processors and memory nodes there are, in words.
+    #[must_use]
+    pub fn processors_on_nodes(&self) -> String {
+        let (processors, nodes) = (self.options.processors(), self.options.nodes);
+        format!("{processors} processors on {nodes} memory nodes")
+    }
+
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
         let Options { costs, nodes, .. } = &self.options;

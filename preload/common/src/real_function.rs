@@ -319,3 +319,21 @@ macro_rules! displaced_functions {
         }
     };
 }
+
+/// [`displaced_functions!`](crate::displaced_functions) of an allocator: all by which a program gets
+/// blocks, gives them back and asks for their size.
+#[macro_export]
+macro_rules! displaced_allocator {
+    () => {
+        $crate::displaced_functions! { address_unless_looking;
+            malloc: fn(usize) -> *mut ::core::ffi::c_void;
+            calloc: fn(usize, usize) -> *mut ::core::ffi::c_void;
+            realloc: fn(*mut ::core::ffi::c_void, usize) -> *mut ::core::ffi::c_void;
+            free: fn(*mut ::core::ffi::c_void);
+            memalign: fn(usize, usize) -> *mut ::core::ffi::c_void;
+            aligned_alloc: fn(usize, usize) -> *mut ::core::ffi::c_void;
+            posix_memalign: fn(*mut *mut ::core::ffi::c_void, usize, usize) -> ::core::ffi::c_int;
+            malloc_usable_size: fn(*mut ::core::ffi::c_void) -> usize;
+        }
+    };
+}

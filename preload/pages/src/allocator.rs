@@ -4,23 +4,14 @@
 //! functions of this library. What is asked for meanwhile therefore comes from a reserve. It is never used
 //! again, and only a few bytes of it are ever used.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use kilocore_preload_common::{Reserve, errno};
 
 use crate::settings::SMALLEST_BLOCK;
 
-kilocore_preload_common::displaced_functions! { address_unless_looking;
-    malloc: fn(usize) -> *mut c_void;
-    calloc: fn(usize, usize) -> *mut c_void;
-    realloc: fn(*mut c_void, usize) -> *mut c_void;
-    free: fn(*mut c_void);
-    memalign: fn(usize, usize) -> *mut c_void;
-    aligned_alloc: fn(usize, usize) -> *mut c_void;
-    posix_memalign: fn(*mut *mut c_void, usize, usize) -> c_int;
-    malloc_usable_size: fn(*mut c_void) -> usize;
-}
+kilocore_preload_common::displaced_allocator!();
 
 /// What is given out while the program's allocator is looked for.
 pub(crate) static RESERVE: Reserve<{ 64 << 10 }> = Reserve::new();

@@ -24,6 +24,12 @@ pub enum Host {
 }
 
 impl Host {
+    /// One of which no more is known than its name and what it is.
+    #[must_use]
+    pub fn named(name: &str, title: String) -> Self {
+        Host::Real { name: name.to_owned(), title, facts: Vec::new() }
+    }
+
     fn name_and_title(&self) -> (&str, &str) {
         match self {
             Host::Machine(machine) => (&machine.name, &machine.title),

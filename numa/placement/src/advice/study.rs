@@ -11,20 +11,11 @@ use super::results::Results;
 
 impl Study for Results {
     fn about(&self) -> About {
-        let options = &self.setting.options;
         About {
             generated: self.generated.clone(),
             kind: "A program's references, simulated",
             title: format!("Where the memory of {} should lie", self.about.command.join(" ")),
-            host: Host::Real {
-                name: self.machine.name.clone(),
-                title: format!(
-                    "{} processors on {} memory nodes",
-                    options.processors(),
-                    options.nodes
-                ),
-                facts: Vec::new(),
-            },
+            host: Host::named(&self.machine.name, self.setting.processors_on_nodes()),
             parameters: self.setting.parameters(),
         }
     }

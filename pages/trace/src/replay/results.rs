@@ -105,11 +105,7 @@ impl Study for Results<'_> {
             generated: self.generated.clone(),
             kind: "A page pool, measured",
             title: format!("Page pools under {}", self.name),
-            host: Host::Real {
-                name: "this host".to_owned(),
-                title: format!("{} processors", self.processors),
-                facts: Vec::new(),
-            },
+            host: Host::named("this host", format!("{} processors", self.processors)),
             parameters: vec![
                 Parameter::new(
                     "other memory that the program goes through for each page",

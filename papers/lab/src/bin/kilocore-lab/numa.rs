@@ -109,11 +109,7 @@ impl Study for Results<'_> {
             generated: output::generated(),
             kind: "A published experiment, simulated",
             title: "Pages that are copied to who reads them".to_owned(),
-            host: Host::Real {
-                name: self.machine_name().to_owned(),
-                title: self.machine_title(),
-                facts: Vec::new(),
-            },
+            host: Host::named(self.machine_name(), self.machine_title()),
             parameters: self.setting.parameters(),
         }
     }

@@ -53,7 +53,6 @@ struct Program {
 }
 
 pub(crate) fn pages(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.reports.files()?;
     match &arguments.trace {
         Some(path) => {
             let trace = Trace::read(path)?;

@@ -24,13 +24,10 @@ impl Results<'_> {
     }
 
     pub(super) fn machine_title(&self) -> String {
-        let options = &self.setting.options;
-        let (processors, nodes) = (options.processors(), options.nodes);
+        let machine = self.setting.processors_on_nodes() + ", without caches";
         match self.machine {
-            Some(_) => format!("{processors} processors on {nodes} memory nodes, without caches"),
-            None => format!(
-                "the bus of Lee and Cho (1996): {processors} processors on {nodes} memory nodes, without caches"
-            ),
+            Some(_) => machine,
+            None => format!("the bus of Lee and Cho (1996): {machine}"),
         }
     }
 

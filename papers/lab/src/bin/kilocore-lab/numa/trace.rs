@@ -40,20 +40,11 @@ pub(super) fn simulate(
 
 impl Study for Results<'_> {
     fn about(&self) -> About {
-        let options = &self.setting.options;
         About {
             generated: output::generated(),
             kind: "A program's references, simulated",
             title: format!("Where the pages of {} lie", self.about.command.join(" ")),
-            host: Host::Real {
-                name: self.machine_name().to_owned(),
-                title: format!(
-                    "{} processors on {} memory nodes",
-                    options.processors(),
-                    options.nodes
-                ),
-                facts: Vec::new(),
-            },
+            host: Host::named(self.machine_name(), self.setting.processors_on_nodes()),
             parameters: self.setting.parameters(),
         }
     }

@@ -8,7 +8,7 @@ use super::results::{Results, counted};
 /// All tables.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
     let mut tables: Vec<Table> = results.mixes.iter().map(|mix| of_mix(results, mix)).collect();
-    if results.contenders.iter().any(|&contender| contender != Contender::FAIR) {
+    if others(results).next().is_some() {
         tables.push(throughputs(results));
         let worst = "More time for the task that fares worst, beside fair sharing";
         tables.push(by_mix(results, "worst", worst, |point| point.worst_beside_fair));
@@ -51,9 +51,14 @@ fn of_mix(results: &Results<'_>, mix: &Mix) -> Table {
     }
 }
 
+/// Who is held against fair sharing.
+fn others<'a>(results: &Results<'a>) -> impl Iterator<Item = &'a Contender> {
+    results.contenders.iter().filter(|&&other| other != Contender::FAIR)
+}
+
 /// A row for each mix, a column for each who schedules but fair sharing.
 fn by_mix(results: &Results<'_>, name: &str, title: &str, figure: fn(&Point) -> f64) -> Table {
-    let others = || results.contenders.iter().filter(|&&other| other != Contender::FAIR);
+    let others = || others(results);
     let row = |mix: &Mix| {
         let cell =
             |&other: &Contender| number::change(results.point(mix, other).map_or(f64::NAN, figure));
@@ -74,8 +79,8 @@ fn by_mix(results: &Results<'_>, name: &str, title: &str, figure: fn(&Point) -> 
 fn throughputs(results: &Results<'_>) -> Table {
     let title = "Throughput beside fair sharing";
     let mut table = by_mix(results, "mixes", title, |point| point.beside_fair);
-    let others = results.contenders.iter().filter(|&&other| other != Contender::FAIR);
-    let means = others.map(|&other| number::change(results.mean_gain(other).unwrap_or(f64::NAN)));
+    let means =
+        others(results).map(|&other| number::change(results.mean_gain(other).unwrap_or(f64::NAN)));
     table.rows.push(("mean of the NAS-like programs".to_owned(), means.collect()));
     table.below.push(
         "published: +11.39 % over the completely fair scheduler, task times at most 21 % shorter, near the optimum"
