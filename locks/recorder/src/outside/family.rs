@@ -26,6 +26,33 @@ struct Member {
     elsewhere: bool,
 }
 
+/// What a look at a process shows.
+#[derive(Debug)]
+struct Look {
+    image: Option<FileId>,
+    /// The path of what it executes, if that is another file than before.
+    executes_anew: Option<String>,
+    /// Whether the recorder is in it; `None` if that was known already.
+    verdict: Option<Verdict>,
+}
+
+impl Look {
+    fn at(pid: u32, member: &Member, recorder: &Recorder) -> Self {
+        let file = FileId::of(&format!("/proc/{pid}/exe"));
+        let image = file.as_ref().ok().copied();
+        let same = image == member.image && member.verdict != Verdict::Nothing;
+        let executes_anew = (!same).then(|| {
+            process::executable(pid)
+                .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
+        });
+        // A program may execute itself again, with another environment.
+        let next = member.looks.saturating_add(1);
+        let open = !same || member.verdict == Verdict::Open || next.is_power_of_two();
+        let verdict = open.then(|| recorder.examine(pid, &file, same));
+        Self { image, executes_anew, verdict }
+    }
+}
+
 /// The program's processes.
 #[derive(Debug)]
 pub(crate) struct Family {
@@ -150,28 +177,37 @@ impl Family {
         self.members.insert(pid, member);
     }
 
-    /// Looks at what a process executes.
+    /// Looks at what a process executes. It may execute another program meanwhile, and then nothing of
+    /// what was seen is believed: the path could be of one program, and what keeps the recorder out of
+    /// the other.
     fn look_at(&mut self, pid: u32) {
+        const TRIES: u32 = 3;
+        for _ in 0..TRIES {
+            let Some(member) = self.members.get(&pid) else { return };
+            let before = process::image(pid);
+            let look = Look::at(pid, member, &self.recorder);
+            if process::image(pid) == before {
+                return self.take(pid, look);
+            }
+        }
+    }
+
+    /// Takes over what a look showed.
+    fn take(&mut self, pid: u32, look: Look) {
         let Some(member) = self.members.get_mut(&pid) else { return };
-        let file = FileId::of(&format!("/proc/{pid}/exe"));
-        let known = file.as_ref().ok().copied();
-        let same = known == member.image && member.verdict != Verdict::Nothing;
-        if !same {
-            member.image = known;
+        if let Some(executable) = look.executes_anew {
+            member.image = look.image;
             member.looks = 0;
-            member.executable = process::executable(pid)
-                .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned());
+            member.executable = executable;
         }
         member.looks = member.looks.saturating_add(1);
-        // A program may execute itself again, with another environment.
-        let again = !same || member.verdict == Verdict::Open || member.looks.is_power_of_two();
-        if again {
-            let verdict = self.recorder.examine(pid, &file, same);
-            if verdict == Verdict::Nothing {
-                return;
+        match look.verdict {
+            Some(Verdict::Nothing) => return,
+            Some(verdict) => {
+                member.verdict = verdict;
+                self.executables.insert(pid, member.executable.clone());
             }
-            member.verdict = verdict;
-            self.executables.insert(pid, member.executable.clone());
+            None => {}
         }
         if member.verdict == Verdict::Loaded && !member.elsewhere {
             member.elsewhere = self.recorder.sees_other_root(pid);
@@ -240,4 +276,63 @@ pub(crate) struct FamilyReport {
     pub(crate) unrecorded: Vec<Unrecorded>,
     /// What processes executed last.
     pub(crate) executables: BTreeMap<u32, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    /// Executes the program that it is given, by the name of the one that it is.
+    const AND_BACK: &str = r#"
+#include <unistd.h>
+int main(int argc, char **argv) { return execl(argv[1], argv[1], argv[0], (char *)0); }
+"#;
+
+    /// Ended and waited for with the test, whatever its outcome.
+    struct Ended(Child);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn of_two_programs_that_execute_each_other_only_the_static_one_is_said_to_be_static() {
+        let folder = tempfile::tempdir().expect("a folder of the test's own");
+        let source = folder.path().join("and-back.c");
+        std::fs::write(&source, AND_BACK).expect("a folder of the test's own");
+        let [dynamic, fixed] = [("dynamic", "-O1"), ("static", "-static")].map(|(name, option)| {
+            let program = folder.path().join(name);
+            let made = Command::new("cc").arg(option).arg("-o").args([&program, &source]).status();
+            assert!(made.expect("a compiler is needed for this test").success());
+            program
+        });
+        let process = Ended(Command::new(&dynamic).arg(&fixed).spawn().expect("it was compiled"));
+        let recorder = Recorder {
+            library: "/no/such/library.so".into(),
+            asks: "KILOCORE_MEASURE_DIR=/nowhere".into(),
+            own: FileId::of("/proc/self/exe").ok(),
+            root: FileId::of("/").ok(),
+        };
+        let mut family = Family::of(process.0.id(), recorder, false);
+        let is = |(path, why): &(String, WhyUnrecorded)| {
+            *why == WhyUnrecorded::Static && *path == fixed.to_string_lossy()
+        };
+        let mut looks = 0;
+        while looks < 4000 || (looks < 400_000 && !family.unrecorded.keys().any(is)) {
+            family.look_at(process.0.id());
+            looks += 1;
+        }
+        assert!(family.unrecorded.keys().any(is), "{:?}", family.unrecorded);
+        let wrong: Vec<_> = family
+            .unrecorded
+            .keys()
+            .filter(|key| key.1 == WhyUnrecorded::Static && !is(key))
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
 }
