@@ -6,7 +6,7 @@ use crate::common;
 
 use common::Census;
 use common::ledger;
-use common::programs::{self, Place, Step};
+use common::programs::{self, SetCore, Step};
 use kilocore_checking::{Altered, Thorough, model};
 use kilocore_ldu::{Adaptive, Always, Global, Ldu, PerCore, Slots};
 use kilocore_locks::{CentralRw, NoSharing, Ttas};
@@ -46,7 +46,7 @@ fn two_per_core(
     preemptions: Option<usize>,
     steps: &'static [&'static [Step]],
     reads: u32,
-    place: Place,
+    place: SetCore,
 ) {
     for recorded in BOTH {
         model(preemptions, move || {
@@ -122,7 +122,7 @@ fn per_core_on_the_same_core() {
 
 #[test]
 fn per_core_slot_conflict() {
-    for place in [together as Place, apart] {
+    for place in [together as SetCore, apart] {
         for recorded in BOTH {
             model(Some(3), move || {
                 let slots = Slots::new(2, 1);
@@ -135,7 +135,7 @@ fn per_core_slot_conflict() {
 #[test]
 fn one_object_within_another() {
     model(Some(3), || programs::one_within_the_other::<Machine, AtTheRoot>((), together));
-    for place in [together as Place, apart] {
+    for place in [together as SetCore, apart] {
         model(Some(2), move || {
             programs::one_within_the_other::<Machine, OnCores>(Slots::new(2, 1), place);
         });
@@ -149,7 +149,7 @@ fn a_push_before_a_garbage_log() {
 
 #[test]
 fn per_core_a_push_before_a_garbage_log() {
-    for place in [together as Place, apart] {
+    for place in [together as SetCore, apart] {
         model(Some(3), move || {
             programs::a_push_before_a_garbage_log::<Machine, OnCores>(Slots::new(2, 1), place);
         });

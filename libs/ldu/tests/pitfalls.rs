@@ -7,7 +7,7 @@ use crate::common;
 
 use common::paper::{Pitfall, Sane};
 use common::paper_root::Paper;
-use common::programs::{self, Place, Step};
+use common::programs::{self, SetCore, Step};
 use common::subject::Cores;
 use common::{ABSENT, Census, MISSED, TORN};
 use kilocore_checking::{Altered, Sound, Thorough, Threads, explore, model, part_of, verdict};
@@ -253,7 +253,7 @@ fn to_the_other_core() {
 /// Shipped: a thread that uses a slot holds its lock.
 #[test]
 fn migrated_between_choosing_a_slot_and_using_it() {
-    fn run<S: Cores<Large>>(place: Place) {
+    fn run<S: Cores<Large>>(place: SetCore) {
         const STEPS: &[Step] = &[Insert, Look, Remove, Look, Insert, Look];
         programs::kept_in_two::<Large, S>(S::domain(2), [STEPS; 2], place);
     }

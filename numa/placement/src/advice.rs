@@ -65,7 +65,7 @@ mod verdict;
 
 pub use adviser::Adviser;
 pub use frame::Frame;
-pub use kind::{Bytes, Kind};
+pub use kind::{Bytes, MemoryKind};
 pub use outcome::{Advice, MappingAdvice};
 pub use results::Results;
 pub use sites::Site;

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use kilocore_platform::Cycles;
-use kilocore_references::{Event, PageNumber, Region, ThreadId, What};
+use kilocore_references::{Event, EventKind, PageNumber, Region, ThreadId};
 use thiserror::Error;
 
 use crate::driven::PageSize;
@@ -108,8 +108,8 @@ impl<O: Observer> Streamed<O> {
     pub fn take(&mut self, event: &Event) {
         let (node, processor) = self.place_of(event.thread);
         self.threads = self.threads.max(event.thread.0.saturating_add(1));
-        match &event.what {
-            What::Burst(burst) => {
+        match &event.kind {
+            EventKind::Burst(burst) => {
                 let page = self.pages.page(burst.page);
                 let at = At { processor, node, page };
                 let number = burst.page;
@@ -122,7 +122,7 @@ impl<O: Observer> Streamed<O> {
                     self.observer.served(index, memory, cost);
                 }
             }
-            What::Quantum { instructions } => {
+            EventKind::Quantum { instructions } => {
                 let expected = self.expected.entry(event.thread).or_default();
                 let has_waited = event.at.0 > *expected;
                 *expected = event.at.after(*instructions).0;
@@ -130,10 +130,10 @@ impl<O: Observer> Streamed<O> {
                     self.catch_up(processor);
                 }
             }
-            What::Started => self.catch_up(processor),
-            What::Mapped(mapping) => self.forget(mapping.region),
-            What::Unmapped(region) | What::Discarded(region) => self.forget(*region),
-            What::Moved(moved) => {
+            EventKind::Started => self.catch_up(processor),
+            EventKind::Mapped(mapping) => self.forget(mapping.region),
+            EventKind::Unmapped(region) | EventKind::Discarded(region) => self.forget(*region),
+            EventKind::Moved(moved) => {
                 self.forget(moved.to);
                 let kept = moved.from.pages.min(moved.to.pages);
                 self.pages.rename(Region { pages: kept, ..moved.from }, moved.to.first);

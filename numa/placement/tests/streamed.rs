@@ -2,7 +2,8 @@
 
 use kilocore_placement::{FixedDelay, Memory, Never, Options, PageSize, Streamed};
 use kilocore_references::{
-    Backing, Burst, Callers, Event, Instructions, Mapping, Move, PageNumber, Region, ThreadId, What,
+    Backing, Burst, Callers, Event, EventKind, Instructions, Mapping, Move, PageNumber, Region,
+    ThreadId,
 };
 
 fn streamed(processors: u32) -> Streamed {
@@ -12,13 +13,13 @@ fn streamed(processors: u32) -> Streamed {
     Streamed::new(vec![never, fixed], PageSize::SMALL).unwrap()
 }
 
-fn take(streamed: &mut Streamed, thread: u32, what: What) {
-    streamed.take(&Event { at: Instructions(0), thread: ThreadId(thread), what });
+fn take(streamed: &mut Streamed, thread: u32, kind: EventKind) {
+    streamed.take(&Event { at: Instructions(0), thread: ThreadId(thread), kind });
 }
 
 fn reads(streamed: &mut Streamed, thread: u32, page: u64, reads: u32) {
     let burst = Burst { page: PageNumber(page), reads, writes: 0 };
-    take(streamed, thread, What::Burst(burst));
+    take(streamed, thread, EventKind::Burst(burst));
 }
 
 fn region(first: u64, pages: u64) -> Region {
@@ -60,9 +61,9 @@ fn memory_that_is_mapped_anew_has_new_pages() {
         callers: Callers::default(),
     };
     let changes = [
-        What::Mapped(Box::new(mapping)),
-        What::Unmapped(region(70, 10)),
-        What::Discarded(region(77, 1)),
+        EventKind::Mapped(Box::new(mapping)),
+        EventKind::Unmapped(region(70, 10)),
+        EventKind::Discarded(region(77, 1)),
     ];
     for change in changes {
         let mut streamed = streamed(2);
@@ -81,7 +82,7 @@ fn pages_that_move_stay_where_their_contents_are() {
     reads(&mut streamed, 0, 77, 1);
     reads(&mut streamed, 0, 78, 1);
     let moved = Move { from: region(77, 2), to: region(100, 1) };
-    take(&mut streamed, 0, What::Moved(Box::new(moved)));
+    take(&mut streamed, 0, EventKind::Moved(Box::new(moved)));
     let remote = |streamed: &Streamed| streamed.memories().next().unwrap().account().remote_reads;
     reads(&mut streamed, 1, 100, 1);
     assert_eq!(remote(&streamed), 1);
@@ -98,10 +99,10 @@ fn large_pages_are_gone_only_as_a_whole() {
     reads(&mut streamed, 0, 512, 1);
     reads(&mut streamed, 1, 1023, 1);
     assert_eq!(remote(&streamed), 1, "both are in the same 2 MiB");
-    take(&mut streamed, 0, What::Unmapped(region(600, 900)));
+    take(&mut streamed, 0, EventKind::Unmapped(region(600, 900)));
     reads(&mut streamed, 1, 1023, 1);
     assert_eq!(remote(&streamed), 2);
-    take(&mut streamed, 0, What::Unmapped(region(512, 512)));
+    take(&mut streamed, 0, EventKind::Unmapped(region(512, 512)));
     reads(&mut streamed, 1, 1023, 1);
     assert_eq!(remote(&streamed), 2);
 }
@@ -112,7 +113,7 @@ fn numbers_of_pages_do_not_grow_with_the_run() {
     for round in 0..1000 {
         reads(&mut streamed, 0, 1000 + round, 1);
         reads(&mut streamed, 1, 1000 + round, 5);
-        take(&mut streamed, 0, What::Unmapped(region(1000 + round, 1)));
+        take(&mut streamed, 0, EventKind::Unmapped(region(1000 + round, 1)));
     }
     for memory in streamed.memories() {
         assert_eq!(memory.machine().pages(), 1);

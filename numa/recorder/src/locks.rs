@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use kilocore_references::{TracedLock, What};
+use kilocore_references::{EventKind, TracedLock};
 
 use crate::lock_tally::LockTally;
 use crate::{Modules, Options, RecordError, Recorded, StreamError, record};
@@ -38,9 +38,9 @@ pub fn trace_locks(
     record(command, &options, |stream| {
         let (mut modules, mut forks) = (Modules::default(), 0);
         for event in stream.by_ref() {
-            match event?.what {
-                What::Mapped(mapping) => modules.add(&mapping),
-                What::Forked => forks += 1,
+            match event?.kind {
+                EventKind::Mapped(mapping) => modules.add(&mapping),
+                EventKind::Forked => forks += 1,
                 _ => {}
             }
         }

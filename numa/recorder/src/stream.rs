@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use std::os::unix::process::ExitStatusExt;
 
 use kilocore_references::record::Record;
-use kilocore_references::{About, Ending, Event, Merge, Readiness, What};
+use kilocore_references::{About, Ending, Event, EventKind, Merge, Readiness};
 
 use crate::StreamError;
 use crate::lane::Lane;
@@ -154,30 +154,30 @@ impl<'a> Stream<'a> {
             self.replaced_by = None;
         }
         let mut at = self.merge.clock(turn);
-        let what = match record {
-            Record::Burst(burst) => Some(What::Burst(burst)),
+        let kind = match record {
+            Record::Burst(burst) => Some(EventKind::Burst(burst)),
             Record::Quantum(instructions) => {
                 self.merge.advance(turn, instructions);
-                Some(What::Quantum { instructions })
+                Some(EventKind::Quantum { instructions })
             }
             Record::Started(thread) => {
                 lane.thread = thread;
                 self.merge.begin(turn);
                 at = self.merge.clock(turn);
-                Some(What::Started)
+                Some(EventKind::Started)
             }
             Record::Replaced(path) => {
                 self.replaced_by = Some((turn, path));
-                Some(What::Replaced)
+                Some(EventKind::Replaced)
             }
-            Record::Mapped(_, mapping) => Some(What::Mapped(mapping)),
-            Record::Unmapped(_, region) => Some(What::Unmapped(region)),
-            Record::Discarded(_, region) => Some(What::Discarded(region)),
-            Record::Moved(_, it) => Some(What::Moved(it)),
-            Record::Allocated(_, block) => Some(What::Allocated(block)),
-            Record::Freed(_, address) => Some(What::Freed(address)),
-            Record::Forked => Some(What::Forked),
-            Record::Ended => Some(What::Ended),
+            Record::Mapped(_, mapping) => Some(EventKind::Mapped(mapping)),
+            Record::Unmapped(_, region) => Some(EventKind::Unmapped(region)),
+            Record::Discarded(_, region) => Some(EventKind::Discarded(region)),
+            Record::Moved(_, it) => Some(EventKind::Moved(it)),
+            Record::Allocated(_, block) => Some(EventKind::Allocated(block)),
+            Record::Freed(_, address) => Some(EventKind::Freed(address)),
+            Record::Forked => Some(EventKind::Forked),
+            Record::Ended => Some(EventKind::Ended),
             Record::Lock(lock) => {
                 self.traced_locks.add(*lock);
                 None
@@ -190,7 +190,7 @@ impl<'a> Stream<'a> {
         };
         lane.end_turn();
         self.turn = None;
-        what.map(|what| Event { at, thread: lane.thread, what })
+        kind.map(|kind| Event { at, thread: lane.thread, kind })
     }
 
     /// Finds out whose turn it is, and waits if need be. Returns whether it is anybody's.
@@ -263,7 +263,7 @@ impl Iterator for Stream<'_> {
             let lane = &mut self.lanes[turn];
             if let Some(burst) = lane.take_burst() {
                 let at = self.merge.clock(turn);
-                return Some(Ok(Event { at, thread: lane.thread, what: What::Burst(burst) }));
+                return Some(Ok(Event { at, thread: lane.thread, kind: EventKind::Burst(burst) }));
             }
         }
         self.next_other()

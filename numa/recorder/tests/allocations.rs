@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kilocore_reference_recorder::{Allocations, Options};
-use kilocore_references::{Block, Callers, What};
+use kilocore_references::{Block, Callers, EventKind};
 
 use crate::support::{compiled, folder, options, ran, words};
 
@@ -57,10 +57,10 @@ fn seen(command: &[OsString], options: Options<'_>) -> AllocatedBlocks {
             ..AllocatedBlocks::default()
         };
         for event in stream.by_ref() {
-            match event.expect("the stream is whole").what {
-                What::Allocated(block) => seen.blocks.push(*block),
-                What::Freed(address) => seen.freed.push(address),
-                What::Mapped(it) if !it.callers.is_empty() => {
+            match event.expect("the stream is whole").kind {
+                EventKind::Allocated(block) => seen.blocks.push(*block),
+                EventKind::Freed(address) => seen.freed.push(address),
+                EventKind::Mapped(it) if !it.callers.is_empty() => {
                     seen.mapped.push((
                         it.region.first.address(),
                         it.region.pages << 12,

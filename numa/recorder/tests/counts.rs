@@ -98,8 +98,8 @@ fn the_program_waits_for_a_slow_consumer_and_nothing_is_lost() {
     let ran = ran(&words(&program, &[]), options, |stream| {
         let mut instructions = 0;
         for (number, event) in stream.enumerate() {
-            if let kilocore_references::What::Quantum { instructions: more } =
-                event.expect("the stream is whole").what
+            if let kilocore_references::EventKind::Quantum { instructions: more } =
+                event.expect("the stream is whole").kind
             {
                 instructions += u64::from(more);
             }

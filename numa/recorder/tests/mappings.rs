@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kilocore_reference_recorder::Options;
-use kilocore_references::{Backing, Event, PageNumber, Region, ThreadId, What};
+use kilocore_references::{Backing, Event, EventKind, PageNumber, Region, ThreadId};
 
 use crate::support::{compiled, folder, options, ran, words};
 
@@ -53,8 +53,8 @@ impl Pages {
     }
 
     fn add(&mut self, event: Event) {
-        let kind = match &event.what {
-            What::Burst(burst) => {
+        let kind = match &event.kind {
+            EventKind::Burst(burst) => {
                 self.bursts += 1;
                 match self.backing(burst.page) {
                     Some(Backing::Stack) => self.of_stack += 1,
@@ -65,21 +65,21 @@ impl Pages {
                 }
                 return;
             }
-            What::Mapped(mapping) => {
+            EventKind::Mapped(mapping) => {
                 self.insert(mapping.region, mapping.backing.clone());
                 "mapped"
             }
-            What::Unmapped(region) => {
+            EventKind::Unmapped(region) => {
                 self.remove(*region);
                 "unmapped"
             }
-            What::Moved(it) => {
+            EventKind::Moved(it) => {
                 let backing = self.backing(it.from.first).expect("it was there").clone();
                 self.remove(it.from);
                 self.insert(it.to, backing);
                 "moved"
             }
-            What::Discarded(_) => "discarded",
+            EventKind::Discarded(_) => "discarded",
             _ => return,
         };
         *self.told.entry(kind).or_default() += 1;
@@ -127,5 +127,5 @@ fn the_first_thread_is_number_zero() {
     let ran = ran(&words("true".as_ref(), &[]), options(), |stream| {
         stream.next().expect("something happens").expect("the stream is whole")
     });
-    assert_eq!((ran.made.thread, ran.made.what), (ThreadId(0), What::Started));
+    assert_eq!((ran.made.thread, ran.made.kind), (ThreadId(0), EventKind::Started));
 }

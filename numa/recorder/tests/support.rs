@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus};
 
 use kilocore_process::Output;
 use kilocore_reference_recorder::{Options, Stream, record};
-use kilocore_references::{Burst, Ending, Event, Instructions, PageNumber, ThreadId, What};
+use kilocore_references::{Burst, Ending, Event, EventKind, Instructions, PageNumber, ThreadId};
 use tempfile::TempDir;
 
 pub(crate) fn folder() -> TempDir {
@@ -103,22 +103,22 @@ pub(crate) struct Sums {
 impl Sums {
     fn add(&mut self, event: &Event) {
         let known = self.clocks.contains_key(&event.thread);
-        assert_eq!(known, event.what != What::Started, "{event:?}");
+        assert_eq!(known, event.kind != EventKind::Started, "{event:?}");
         let clock = self.clocks.entry(event.thread).or_insert(event.at);
         assert!(*clock <= event.at, "{event:?} after {clock:?}");
         *clock = event.at;
-        match &event.what {
-            What::Burst(Burst { page, reads, writes }) => {
+        match &event.kind {
+            EventKind::Burst(Burst { page, reads, writes }) => {
                 assert!(*reads + *writes > 0, "{event:?}");
                 let counts = self.counts.entry((event.thread, *page)).or_default();
                 counts.0 += u64::from(*reads);
                 counts.1 += u64::from(*writes);
             }
-            What::Quantum { instructions } => self.instructions += u64::from(*instructions),
-            What::Started => self.started += 1,
-            What::Ended => self.ended += 1,
-            What::Forked => self.forked += 1,
-            What::Replaced => self.replaced += 1,
+            EventKind::Quantum { instructions } => self.instructions += u64::from(*instructions),
+            EventKind::Started => self.started += 1,
+            EventKind::Ended => self.ended += 1,
+            EventKind::Forked => self.forked += 1,
+            EventKind::Replaced => self.replaced += 1,
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use kilocore_reference_recorder::Tee;
-use kilocore_references::{Ending, Reader, What, Wrong};
+use kilocore_references::{Ending, EventKind, Reader, Wrong};
 
 use crate::support::{compiled, folder, options, ran, words};
 
@@ -46,7 +46,7 @@ fn whoever_stops_reading_lets_the_program_go_on() {
     let ran = ran(&words(&program, &[]), options(), |stream| {
         let mut tee = Tee::new(stream, &path).expect("it can be written there");
         let first = tee.next().expect("something happens").expect("all is well");
-        assert_eq!(first.what, What::Started);
+        assert_eq!(first.kind, EventKind::Started);
         tee.by_ref().take(999).for_each(|event| drop(event.expect("all is well")));
         tee.finish().expect("there is room")
     });

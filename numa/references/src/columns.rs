@@ -12,8 +12,8 @@
 //! Each packet begins anew, so that it can be read without those before it.
 
 use crate::{
-    Backing, Block, Burst, Callers, Event, Instructions, Mapping, Move, PageNumber, Region,
-    ThreadId, What,
+    Backing, Block, Burst, Callers, Event, EventKind, Instructions, Mapping, Move, PageNumber,
+    Region, ThreadId,
 };
 use kilocore_trace_file::{NoNumber, fold, put, unfold};
 
@@ -79,7 +79,7 @@ pub(crate) fn encode(events: &[Event], to: &mut Vec<u8>) {
 
 impl Columns {
     fn push(&mut self, event: &Event, before: &mut Before) {
-        let code = self.push_what(&event.what, before);
+        let code = self.push_kind(&event.kind, before);
         let mut flags = 0;
         if event.thread == before.thread {
             flags |= SAME_THREAD;
@@ -95,10 +95,10 @@ impl Columns {
         self.whats.push(code | flags);
     }
 
-    fn push_what(&mut self, what: &What, before: &mut Before) -> u8 {
-        match what {
-            What::Started => STARTED,
-            What::Burst(Burst { page, reads, writes }) => {
+    fn push_kind(&mut self, kind: &EventKind, before: &mut Before) -> u8 {
+        match kind {
+            EventKind::Started => STARTED,
+            EventKind::Burst(Burst { page, reads, writes }) => {
                 let difference = page.0.wrapping_sub(before.page.0) as i64;
                 put(&mut self.pages, fold(difference));
                 put(&mut self.reads, (*reads).into());
@@ -106,40 +106,40 @@ impl Columns {
                 before.page = *page;
                 BURST
             }
-            What::Quantum { instructions } => {
+            EventKind::Quantum { instructions } => {
                 put(&mut self.instructions, (*instructions).into());
                 QUANTUM
             }
-            What::Mapped(mapping) => {
+            EventKind::Mapped(mapping) => {
                 self.push_mapping(mapping);
                 MAPPED
             }
-            What::Unmapped(region) => {
+            EventKind::Unmapped(region) => {
                 self.push_region(*region);
                 UNMAPPED
             }
-            What::Discarded(region) => {
+            EventKind::Discarded(region) => {
                 self.push_region(*region);
                 DISCARDED
             }
-            What::Moved(it) => {
+            EventKind::Moved(it) => {
                 self.push_region(it.from);
                 self.push_region(it.to);
                 MOVED
             }
-            What::Allocated(block) => {
+            EventKind::Allocated(block) => {
                 put(&mut self.places, block.address);
                 put(&mut self.places, block.bytes);
                 self.push_callers(&block.callers);
                 ALLOCATED
             }
-            What::Freed(address) => {
+            EventKind::Freed(address) => {
                 put(&mut self.places, *address);
                 FREED
             }
-            What::Forked => FORKED,
-            What::Replaced => REPLACED,
-            What::Ended => ENDED,
+            EventKind::Forked => FORKED,
+            EventKind::Replaced => REPLACED,
+            EventKind::Ended => ENDED,
         }
     }
 
@@ -249,13 +249,13 @@ impl<'a> Cursors<'a> {
             let difference = unfold(take(&mut self.clocks)?);
             before.at = Instructions(before.at.0.wrapping_add(difference as u64));
         }
-        let what = self.take_what(code & !(SAME_THREAD | SAME_CLOCK), before)?;
-        Ok(Event { at: before.at, thread: before.thread, what })
+        let kind = self.take_kind(code & !(SAME_THREAD | SAME_CLOCK), before)?;
+        Ok(Event { at: before.at, thread: before.thread, kind })
     }
 
-    fn take_what(&mut self, code: u8, before: &mut Before) -> Result<What, &'static str> {
+    fn take_kind(&mut self, code: u8, before: &mut Before) -> Result<EventKind, &'static str> {
         Ok(match code {
-            STARTED => What::Started,
+            STARTED => EventKind::Started,
             BURST => {
                 let difference = unfold(take(&mut self.pages)?);
                 let page = PageNumber(before.page.0.wrapping_add(difference as u64));
@@ -264,20 +264,21 @@ impl<'a> Cursors<'a> {
                 }
                 before.page = page;
                 let (reads, writes) = (number(&mut self.reads)?, number(&mut self.writes)?);
-                What::Burst(Burst { page, reads, writes })
+                EventKind::Burst(Burst { page, reads, writes })
             }
-            QUANTUM => What::Quantum { instructions: number(&mut self.instructions)? },
-            MAPPED => What::Mapped(Box::new(self.take_mapping()?)),
-            UNMAPPED => What::Unmapped(self.take_region()?),
-            DISCARDED => What::Discarded(self.take_region()?),
-            MOVED => {
-                What::Moved(Box::new(Move { from: self.take_region()?, to: self.take_region()? }))
-            }
-            ALLOCATED => What::Allocated(Box::new(self.take_block()?)),
-            FREED => What::Freed(take(&mut self.places)?),
-            FORKED => What::Forked,
-            REPLACED => What::Replaced,
-            ENDED => What::Ended,
+            QUANTUM => EventKind::Quantum { instructions: number(&mut self.instructions)? },
+            MAPPED => EventKind::Mapped(Box::new(self.take_mapping()?)),
+            UNMAPPED => EventKind::Unmapped(self.take_region()?),
+            DISCARDED => EventKind::Discarded(self.take_region()?),
+            MOVED => EventKind::Moved(Box::new(Move {
+                from: self.take_region()?,
+                to: self.take_region()?,
+            })),
+            ALLOCATED => EventKind::Allocated(Box::new(self.take_block()?)),
+            FREED => EventKind::Freed(take(&mut self.places)?),
+            FORKED => EventKind::Forked,
+            REPLACED => EventKind::Replaced,
+            ENDED => EventKind::Ended,
             _ => return Err("the event is of no kind that there is"),
         })
     }

@@ -11,13 +11,13 @@ pub struct Event {
     /// Whose event it is.
     pub thread: ThreadId,
     /// What happened.
-    pub what: What,
+    pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum EventKind {
     /// The thread begins. It is the thread's first event.
     Started,
     /// The thread referred to a page. The order of the bursts in a quantum says nothing.

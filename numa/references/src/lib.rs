@@ -4,7 +4,7 @@
 //! simulator of page placement needs no more, and so single references are never passed on:
 //!
 //! * A [`Burst`] is what a thread did to one page within a *quantum*.
-//! * A quantum is a run of a few thousand instructions of one thread. [`What::Quantum`] ends it. It also
+//! * A quantum is a run of a few thousand instructions of one thread. [`EventKind::Quantum`] ends it. It also
 //!   ends at each system call.
 //! * The order of the bursts within a quantum is lost.
 //! * What is mapped, and which blocks the program allocates, stands between the bursts, with who did so as far
@@ -20,7 +20,7 @@
 //! ```no_run
 //! use std::collections::HashMap;
 //! use std::path::Path;
-//! use kilocore_references::{Burst, PageNumber, ReadError, Reader, ThreadId, What};
+//! use kilocore_references::{Burst, EventKind, PageNumber, ReadError, Reader, ThreadId};
 //!
 //! # fn replay() -> Result<(), ReadError> {
 //! // Which thread used a page first: there the kernel puts it, unless told otherwise.
@@ -28,14 +28,14 @@
 //! let mut foreign = 0;
 //! for event in Reader::open(Path::new("xz.refs"))? {
 //!     let event = event?;
-//!     match event.what {
-//!         What::Burst(Burst { page, reads, writes }) => {
+//!     match event.kind {
+//!         EventKind::Burst(Burst { page, reads, writes }) => {
 //!             if *first.entry(page).or_insert(event.thread) != event.thread {
 //!                 foreign += u64::from(reads) + u64::from(writes);
 //!             }
 //!         }
-//!         What::Unmapped(region) => first.retain(|page, _| !region.contains(*page)),
-//!         What::Mapped(mapping) => first.retain(|page, _| !mapping.region.contains(*page)),
+//!         EventKind::Unmapped(region) => first.retain(|page, _| !region.contains(*page)),
+//!         EventKind::Mapped(mapping) => first.retain(|page, _| !mapping.region.contains(*page)),
 //!         _ => {}
 //!     }
 //! }
@@ -76,7 +76,7 @@ mod writer;
 
 pub use callers::Callers;
 pub use error::WriteError;
-pub use event::{Backing, Block, Burst, Event, Mapping, Move, What};
+pub use event::{Backing, Block, Burst, Event, EventKind, Mapping, Move};
 pub use header::{About, Contents, Ending};
 pub use kilocore_trace_file::{Place, ReadError, Wrong};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};

@@ -1,6 +1,6 @@
 //! Counting a stream.
 
-use crate::{Burst, Contents, Ending, Event, What};
+use crate::{Burst, Contents, Ending, Event, EventKind};
 
 /// What a stream amounts to so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -13,13 +13,13 @@ impl Tally {
         let Self(contents) = self;
         contents.events += 1;
         contents.threads = contents.threads.max(event.thread.0.saturating_add(1));
-        match &event.what {
-            What::Burst(Burst { reads, writes, .. }) => {
+        match &event.kind {
+            EventKind::Burst(Burst { reads, writes, .. }) => {
                 contents.bursts += 1;
                 contents.reads = contents.reads.saturating_add((*reads).into());
                 contents.writes = contents.writes.saturating_add((*writes).into());
             }
-            What::Quantum { instructions } => {
+            EventKind::Quantum { instructions } => {
                 contents.instructions = contents.instructions.after(*instructions);
             }
             _ => {}

@@ -9,7 +9,9 @@ use tempfile::NamedTempFile;
 
 use crate::columns::{self, LONGEST_NAME, MOST_EVENTS};
 use crate::packet::{FORMAT, Kind, LEVEL, LONGEST_DOCUMENT};
-use crate::{About, Backing, Contents, Ending, Event, PageNumber, Region, Tally, What, WriteError};
+use crate::{
+    About, Backing, Contents, Ending, Event, EventKind, PageNumber, Region, Tally, WriteError,
+};
 use kilocore_trace_file::{Packer, folder, readable};
 
 /// Writes a trace. Whatever its length, it needs memory for one packet.
@@ -103,21 +105,21 @@ fn possible(event: &Event) -> bool {
     let region = |region: Region| {
         region.first.0.checked_add(region.pages).is_some_and(|end| end <= PageNumber::END)
     };
-    let what = match &event.what {
-        What::Burst(burst) => burst.page.0 < PageNumber::END,
-        What::Mapped(mapping) => {
+    let fits = match &event.kind {
+        EventKind::Burst(burst) => burst.page.0 < PageNumber::END,
+        EventKind::Mapped(mapping) => {
             let name = match &mapping.backing {
                 Backing::File(name) => name.len(),
                 _ => 0,
             };
             region(mapping.region) && name <= LONGEST_NAME
         }
-        What::Allocated(block) => block.address.checked_add(block.bytes).is_some(),
-        What::Unmapped(it) | What::Discarded(it) => region(*it),
-        What::Moved(it) => region(it.from) && region(it.to),
+        EventKind::Allocated(block) => block.address.checked_add(block.bytes).is_some(),
+        EventKind::Unmapped(it) | EventKind::Discarded(it) => region(*it),
+        EventKind::Moved(it) => region(it.from) && region(it.to),
         _ => true,
     };
-    what && event.thread.0 < u32::MAX
+    fits && event.thread.0 < u32::MAX
 }
 
 fn output(path: &Path, source: io::Error) -> WriteError {

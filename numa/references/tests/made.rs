@@ -1,8 +1,8 @@
 //! Made streams.
 
 use kilocore_references::{
-    About, Backing, Block, Burst, Callers, Contents, Ending, Event, Instructions, Mapping, Move,
-    PageNumber, ReadError, Reader, Region, ThreadId, What, Writer,
+    About, Backing, Block, Burst, Callers, Contents, Ending, Event, EventKind, Instructions,
+    Mapping, Move, PageNumber, ReadError, Reader, Region, ThreadId, Writer,
 };
 use proptest::prelude::*;
 
@@ -36,44 +36,42 @@ pub(crate) fn some_callers() -> impl Strategy<Value = Callers> {
     prop::collection::vec(1..u64::MAX, 0..=Callers::MOST).prop_map(|all| Callers::new(&all))
 }
 
-pub(crate) fn a_what() -> impl Strategy<Value = What> {
+pub(crate) fn an_event_kind() -> impl Strategy<Value = EventKind> {
     let burst =
         (0..PageNumber::END, any::<u32>(), any::<u32>()).prop_map(|(page, reads, writes)| {
-            What::Burst(Burst { page: PageNumber(page), reads, writes })
+            EventKind::Burst(Burst { page: PageNumber(page), reads, writes })
         });
     let mapping = (a_region(), a_backing(), any::<bool>(), some_callers());
     let mapped = mapping.prop_map(|(region, backing, shared, callers)| {
         // Only of anonymous memory it is told who mapped it.
         let callers = if backing == Backing::Anonymous { callers } else { Callers::default() };
-        What::Mapped(Box::new(Mapping { region, backing, shared, callers }))
+        EventKind::Mapped(Box::new(Mapping { region, backing, shared, callers }))
     });
     let block = (0..u64::MAX / 2, 0..u64::MAX / 2, some_callers());
     let allocated = block.prop_map(|(address, bytes, callers)| {
-        What::Allocated(Box::new(Block { address, bytes, callers }))
+        EventKind::Allocated(Box::new(Block { address, bytes, callers }))
     });
     prop_oneof![
         8 => burst,
-        2 => any::<u32>().prop_map(|instructions| What::Quantum { instructions }),
+        2 => any::<u32>().prop_map(|instructions| EventKind::Quantum { instructions }),
         1 => mapped,
         1 => allocated,
-        1 => any::<u64>().prop_map(What::Freed),
-        1 => a_region().prop_map(What::Unmapped),
-        1 => a_region().prop_map(What::Discarded),
-        1 => (a_region(), a_region()).prop_map(|(from, to)| What::Moved(Box::new(Move { from, to }))),
+        1 => any::<u64>().prop_map(EventKind::Freed),
+        1 => a_region().prop_map(EventKind::Unmapped),
+        1 => a_region().prop_map(EventKind::Discarded),
+        1 => (a_region(), a_region()).prop_map(|(from, to)| EventKind::Moved(Box::new(Move { from, to }))),
         1 => prop_oneof![
-            Just(What::Started),
-            Just(What::Forked),
-            Just(What::Replaced),
-            Just(What::Ended)
+            Just(EventKind::Started),
+            Just(EventKind::Forked),
+            Just(EventKind::Replaced),
+            Just(EventKind::Ended)
         ],
     ]
 }
 
 pub(crate) fn some_events() -> impl Strategy<Value = Vec<Event>> {
-    let event = (0..u64::MAX / 2, 0..u32::MAX, a_what()).prop_map(|(at, thread, what)| Event {
-        at: Instructions(at),
-        thread: ThreadId(thread),
-        what,
+    let event = (0..u64::MAX / 2, 0..u32::MAX, an_event_kind()).prop_map(|(at, thread, kind)| {
+        Event { at: Instructions(at), thread: ThreadId(thread), kind }
     });
     prop::collection::vec(event, 0..60)
 }
@@ -87,9 +85,9 @@ pub(crate) fn many() -> Vec<Event> {
             let page =
                 PageNumber(0x7_f000_0000 + ((round % 4) << 12) + (round / 40 + place * place));
             let burst = Burst { page, reads: 40 + (round % 7) as u32, writes: (place % 3) as u32 };
-            events.push(Event { at, thread, what: What::Burst(burst) });
+            events.push(Event { at, thread, kind: EventKind::Burst(burst) });
         }
-        events.push(Event { at, thread, what: What::Quantum { instructions: 2_000 } });
+        events.push(Event { at, thread, kind: EventKind::Quantum { instructions: 2_000 } });
     }
     events
 }

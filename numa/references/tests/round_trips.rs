@@ -2,12 +2,12 @@
 
 use kilocore_references::record::{MOST_MORE, Record};
 use kilocore_references::{
-    Backing, Callers, Ending, Event, Mapping, PageNumber, Reader, Region, ThreadId, What,
+    Backing, Callers, Ending, Event, EventKind, Mapping, PageNumber, Reader, Region, ThreadId,
     WriteError, Writer,
 };
 use proptest::prelude::*;
 
-use crate::made::{a_what, about, many, packed, read, some_events};
+use crate::made::{about, an_event_kind, many, packed, read, some_events};
 
 proptest! {
     #[test]
@@ -21,19 +21,19 @@ proptest! {
     }
 
     #[test]
-    fn records_come_back(what in a_what(), number: u64) {
-        let record = match what {
-            What::Burst(burst) => Record::Burst(burst),
-            What::Quantum { instructions } => Record::Quantum(instructions),
-            What::Mapped(mapping) => Record::Mapped(number, mapping),
-            What::Unmapped(region) => Record::Unmapped(number, region),
-            What::Discarded(region) => Record::Discarded(number, region),
-            What::Moved(it) => Record::Moved(number, it),
-            What::Allocated(block) => Record::Allocated(number, block),
-            What::Freed(address) => Record::Freed(number, address),
-            What::Started => Record::Started(ThreadId(number as u32)),
-            What::Forked => Record::Forked,
-            What::Replaced => Record::Replaced(format!("/bin/{number}").into()),
+    fn records_come_back(kind in an_event_kind(), number: u64) {
+        let record = match kind {
+            EventKind::Burst(burst) => Record::Burst(burst),
+            EventKind::Quantum { instructions } => Record::Quantum(instructions),
+            EventKind::Mapped(mapping) => Record::Mapped(number, mapping),
+            EventKind::Unmapped(region) => Record::Unmapped(number, region),
+            EventKind::Discarded(region) => Record::Discarded(number, region),
+            EventKind::Moved(it) => Record::Moved(number, it),
+            EventKind::Allocated(block) => Record::Allocated(number, block),
+            EventKind::Freed(address) => Record::Freed(number, address),
+            EventKind::Started => Record::Started(ThreadId(number as u32)),
+            EventKind::Forked => Record::Forked,
+            EventKind::Replaced => Record::Replaced(format!("/bin/{number}").into()),
             _ => Record::Ended,
         };
         let mut slots = Vec::new();
@@ -87,8 +87,8 @@ fn a_trace_appears_whole_or_not_at_all() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("x.refs");
     let mut writer = Writer::create(&path, &about()).expect("it can be written there");
-    let beyond = What::Unmapped(Region { first: PageNumber(PageNumber::END), pages: 1 });
-    let event = Event { at: Default::default(), thread: ThreadId(0), what: beyond };
+    let beyond = EventKind::Unmapped(Region { first: PageNumber(PageNumber::END), pages: 1 });
+    let event = Event { at: Default::default(), thread: ThreadId(0), kind: beyond };
     assert!(matches!(writer.push(&event), Err(WriteError::Beyond { number: 1 })));
     drop(writer);
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 0);

@@ -11,7 +11,7 @@
 //!
 //! Each packet begins anew, so that it can be read without those before it.
 
-use crate::{Cpu, Event, Nanoseconds, Order, Page, Thread, What};
+use crate::{Cpu, Event, EventKind, Nanoseconds, Order, Page, Thread};
 use kilocore_trace_file::{NoNumber, fold, put, take, unfold};
 
 /// No packet has more events. What a program gives back all at once it often got in the same order
@@ -67,12 +67,12 @@ pub(crate) fn encode(events: &[Event]) -> Vec<u8> {
     let mut before = Before::default();
     for event in events {
         let [whats, times, places, pages] = &mut columns;
-        let (page, order) = event.what.block();
-        let (kind, flags) = match event.what {
-            What::Allocate { zeroed, movable, .. } => {
+        let (page, order) = event.kind.block();
+        let (kind, flags) = match event.kind {
+            EventKind::Allocate { zeroed, movable, .. } => {
                 (0, (u8::from(zeroed) * ZEROED) | (u8::from(movable) * MOVABLE))
             }
-            What::Release { .. } => (RELEASE, 0),
+            EventKind::Release { .. } => (RELEASE, 0),
         };
         whats.push(kind | order.number() << ORDER_SHIFT | flags);
         put(times, event.at.0.wrapping_sub(before.at));
@@ -123,8 +123,8 @@ pub(crate) fn decode(mut all: &[u8], count: usize) -> Result<Vec<Event>, Malform
     }
     let mut before = Before::default();
     let mut events = Vec::with_capacity(count);
-    for (event, &what) in whats.iter().enumerate() {
-        let read = one(what, &mut times, &mut places, &mut pages, &mut before);
+    for (event, &code) in whats.iter().enumerate() {
+        let read = one(code, &mut times, &mut places, &mut pages, &mut before);
         events.push(read.map_err(|what| Malformed { event, what })?);
     }
     if [times, places, pages].iter().any(|rest| !rest.is_empty()) {
@@ -135,7 +135,7 @@ pub(crate) fn decode(mut all: &[u8], count: usize) -> Result<Vec<Event>, Malform
 
 /// The next event.
 fn one(
-    what: u8,
+    code: u8,
     times: &mut &[u8],
     places: &mut &[u8],
     pages: &mut &[u8],
@@ -158,18 +158,18 @@ fn one(
     };
     let of_cpu = before.at_cpu(cpu);
     let thread = Thread(of_cpu.thread);
-    let last = &mut of_cpu.pages[usize::from(what & RELEASE)];
+    let last = &mut of_cpu.pages[usize::from(code & RELEASE)];
     let page = i64::from(*last).checked_add(unfold(number(pages)?));
     let page = page.and_then(|page| u32::try_from(page).ok());
     *last = page.ok_or("its page is beyond the last that there can be")?;
     let page = Page(*last);
-    let order = Order::new(what >> ORDER_SHIFT & ORDER_MASK)
+    let order = Order::new(code >> ORDER_SHIFT & ORDER_MASK)
         .map_err(|_| "its order is higher than there are")?;
-    let what = match (what & RELEASE != 0, what & ZEROED != 0, what & MOVABLE != 0) {
-        _ if what & 0x80 != 0 => return Err("it is of no kind that is known"),
-        (true, false, false) => What::Release { page, order },
+    let kind = match (code & RELEASE != 0, code & ZEROED != 0, code & MOVABLE != 0) {
+        _ if code & 0x80 != 0 => return Err("it is of no kind that is known"),
+        (true, false, false) => EventKind::Release { page, order },
         (true, ..) => return Err("it is of no kind that is known"),
-        (false, zeroed, movable) => What::Allocate { page, order, zeroed, movable },
+        (false, zeroed, movable) => EventKind::Allocate { page, order, zeroed, movable },
     };
-    Ok(Event { at, cpu: Cpu(cpu), thread, what })
+    Ok(Event { at, cpu: Cpu(cpu), thread, kind })
 }

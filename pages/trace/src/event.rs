@@ -15,13 +15,13 @@ pub struct Event {
     pub thread: Thread,
     /// What happened.
     #[serde(flatten)]
-    pub what: What,
+    pub kind: EventKind,
 }
 
 /// What happened to a block of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum EventKind {
     /// The program was given a block.
     Allocate {
         /// Its first page.
@@ -43,7 +43,7 @@ pub enum What {
     },
 }
 
-impl What {
+impl EventKind {
     /// The block: its first page and its size.
     #[must_use]
     pub const fn block(self) -> (Page, Order) {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Event, Order, Page, What};
+use crate::{Event, EventKind, Order, Page};
 
 const WORDS: usize = Page::GROUP as usize / 64;
 
@@ -39,9 +39,9 @@ impl Held {
     /// # Errors
     /// If the event breaks a promise of traces.
     pub fn apply(&mut self, event: &Event) -> Result<(), Misuse> {
-        match event.what {
-            What::Allocate { page, order, .. } => self.allocate(page, order),
-            What::Release { page, order } => self.release(page, order),
+        match event.kind {
+            EventKind::Allocate { page, order, .. } => self.allocate(page, order),
+            EventKind::Release { page, order } => self.release(page, order),
         }
     }
 

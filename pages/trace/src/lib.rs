@@ -20,16 +20,16 @@
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use kilocore_page_trace::{ReadError, Reader, What};
+//! use kilocore_page_trace::{EventKind, ReadError, Reader};
 //!
 //! # fn replay() -> Result<(), ReadError> {
 //! let reader = Reader::open(Path::new("browser.pages"))?;
 //! // Room for whatever a policy keeps of each page.
 //! let mut touched = vec![false; reader.header().contents.pages as usize];
 //! for event in reader {
-//!     match event?.what {
-//!         What::Allocate { page, zeroed, .. } => touched[page.0 as usize] = zeroed,
-//!         What::Release { page, .. } => touched[page.0 as usize] = false,
+//!     match event?.kind {
+//!         EventKind::Allocate { page, zeroed, .. } => touched[page.0 as usize] = zeroed,
+//!         EventKind::Release { page, .. } => touched[page.0 as usize] = false,
 //!     }
 //! }
 //! # Ok(())
@@ -80,7 +80,7 @@ mod units;
 mod writer;
 
 pub use error::WriteError;
-pub use event::{Event, What};
+pub use event::{Event, EventKind};
 pub use header::{About, Contents, Ending, Header, PageFaults, Unseen};
 pub use held::{Held, Misuse};
 pub use kilocore_figures::Nanoseconds;

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::{Nanoseconds, Thread, Trace, What};
+use crate::{EventKind, Nanoseconds, Thread, Trace};
 
 /// Something that a hardware thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +60,11 @@ impl Script {
         let mut held: BTreeMap<u32, u32> = BTreeMap::new();
         let mut pages = 0;
         for event in &trace.events {
-            let (block, order) = event.what.block();
+            let (block, order) = event.kind.block();
             let block = block.0..block.0 + order.pages();
             let steps = &mut steps[cpu_of[&event.thread]];
-            match event.what {
-                What::Allocate { zeroed, .. } => {
+            match event.kind {
+                EventKind::Allocate { zeroed, .. } => {
                     let step = Step {
                         at: event.at,
                         action: Action::Allocate { zeroed },
@@ -75,7 +75,7 @@ impl Script {
                     pages += order.pages();
                     steps.push(step);
                 }
-                What::Release { .. } => {
+                EventKind::Release { .. } => {
                     let numbers = block.filter_map(|page| held.remove(&page));
                     steps.extend(runs(numbers).into_iter().map(|(first, pages)| Step {
                         at: event.at,

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::{Cpu, Event, Nanoseconds, Page, Thread, What};
+use crate::{Cpu, Event, EventKind, Nanoseconds, Page, Thread};
 use histogram::Histogram;
 use levels::Levels;
 
@@ -127,13 +127,13 @@ impl Summary {
 impl Sum {
     fn add(&mut self, event: Event) {
         self.levels.until(event.at, self.held.len() as u64);
-        let (first, order) = event.what.block();
+        let (first, order) = event.kind.block();
         let pages = (first.0..first.0 + order.pages()).map(Page);
         let summary = &mut self.summary;
         summary.events += 1;
         summary.last_at = event.at;
-        match event.what {
-            What::Allocate { zeroed, movable, .. } => {
+        match event.kind {
+            EventKind::Allocate { zeroed, movable, .. } => {
                 let count = u64::from(order.pages());
                 summary.blocks_allocated += 1;
                 let by_order = &mut summary.blocks_by_order;
@@ -145,7 +145,7 @@ impl Sum {
                 summary.movable += if movable { count } else { 0 };
                 pages.for_each(|page| self.allocate(page, &event));
             }
-            What::Release { .. } => pages.for_each(|page| self.release(page, &event)),
+            EventKind::Release { .. } => pages.for_each(|page| self.release(page, &event)),
         }
         self.summary.held_at_most = self.summary.held_at_most.max(self.held.len() as u64);
     }
@@ -207,17 +207,17 @@ mod tests {
     use super::*;
     use crate::Order;
 
-    fn event(at: u64, cpu: u32, thread: u32, what: What) -> Event {
-        Event { at: Nanoseconds(at), cpu: Cpu(cpu), thread: Thread(thread), what }
+    fn event(at: u64, cpu: u32, thread: u32, kind: EventKind) -> Event {
+        Event { at: Nanoseconds(at), cpu: Cpu(cpu), thread: Thread(thread), kind }
     }
 
-    fn allocate(page: u32, order: u8, zeroed: bool) -> What {
+    fn allocate(page: u32, order: u8, zeroed: bool) -> EventKind {
         let order = Order::new(order).expect("an order");
-        What::Allocate { page: Page(page), order, zeroed, movable: !zeroed }
+        EventKind::Allocate { page: Page(page), order, zeroed, movable: !zeroed }
     }
 
-    fn release(page: u32) -> What {
-        What::Release { page: Page(page), order: Order::SINGLE }
+    fn release(page: u32) -> EventKind {
+        EventKind::Release { page: Page(page), order: Order::SINGLE }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::columns::{self, MOST_CPUS, MOST_EVENTS, MOST_INDICES};
 use crate::packet::{FORMAT, LEVEL, LONGEST_HEADER};
-use crate::{About, Contents, Event, Header, Held, Nanoseconds, What, WriteError};
+use crate::{About, Contents, Event, EventKind, Header, Held, Nanoseconds, WriteError};
 use kilocore_trace_file::{Packer, folder, readable};
 
 /// Writes a trace. Whatever its length, it needs memory for one packet and for [`Held`].
@@ -129,9 +129,9 @@ impl Writer {
 
 /// Counts an event that has happened.
 pub(crate) fn count(contents: &mut Contents, event: &Event, held: &Held) {
-    let (page, order) = event.what.block();
+    let (page, order) = event.kind.block();
     contents.events += 1;
-    contents.allocations += u64::from(matches!(event.what, What::Allocate { .. }));
+    contents.allocations += u64::from(matches!(event.kind, EventKind::Allocate { .. }));
     contents.pages = contents.pages.max(page.0.saturating_add(order.pages()));
     contents.cpus = contents.cpus.max(event.cpu.0 + 1);
     contents.threads = contents.threads.max(event.thread.0 + 1);

@@ -1,7 +1,7 @@
 //! Made traces.
 
 use kilocore_page_trace::{
-    About, Cpu, Event, Held, Nanoseconds, Order, Page, Thread, Trace, What, Writer,
+    About, Cpu, Event, EventKind, Held, Nanoseconds, Order, Page, Thread, Trace, Writer,
 };
 use proptest::prelude::*;
 
@@ -23,12 +23,12 @@ pub(crate) fn events(steps: Vec<Step>) -> Vec<Event> {
         at += later;
         let order = Order::new(order).expect("an order");
         let page = Page(page / order.pages() * order.pages());
-        let what = if takes {
-            What::Allocate { page, order, zeroed, movable }
+        let kind = if takes {
+            EventKind::Allocate { page, order, zeroed, movable }
         } else {
-            What::Release { page, order }
+            EventKind::Release { page, order }
         };
-        let event = Event { at: Nanoseconds(at), cpu: Cpu(cpu), thread: Thread(thread), what };
+        let event = Event { at: Nanoseconds(at), cpu: Cpu(cpu), thread: Thread(thread), kind };
         if held.apply(&event).is_ok() {
             events.push(event);
         }

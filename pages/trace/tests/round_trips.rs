@@ -1,7 +1,7 @@
 //! What is written is read.
 
 use kilocore_page_trace::{
-    Cpu, Event, Nanoseconds, Order, Page, Reader, Thread, Trace, What, WriteError, Writer,
+    Cpu, Event, EventKind, Nanoseconds, Order, Page, Reader, Thread, Trace, WriteError, Writer,
     write_text,
 };
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ proptest! {
         let trace = read(&packed(&events)).expect("it was written");
         prop_assert_eq!(&trace.events, &events);
         prop_assert_eq!(&trace.header.about, &about());
-        let allocations = |event: &&Event| matches!(event.what, What::Allocate { .. });
+        let allocations = |event: &&Event| matches!(event.kind, EventKind::Allocate { .. });
         let contents = trace.header.contents;
         prop_assert_eq!(contents.events, events.len() as u64);
         prop_assert_eq!(contents.allocations as usize, events.iter().filter(allocations).count());
@@ -60,10 +60,10 @@ fn what_no_trace_may_have_is_not_written() {
     let path = folder.path().join("none.pages");
     let mut writer = Writer::create(&path).expect("there is room");
     let event =
-        |at, cpu, what| Event { at: Nanoseconds(at), cpu: Cpu(cpu), thread: Thread(1), what };
-    let block = |page| What::Release { page: Page(page), order: Order::SINGLE };
+        |at, cpu, kind| Event { at: Nanoseconds(at), cpu: Cpu(cpu), thread: Thread(1), kind };
+    let block = |page| EventKind::Release { page: Page(page), order: Order::SINGLE };
     let taken =
-        What::Allocate { page: Page(3), order: Order::SINGLE, zeroed: true, movable: false };
+        EventKind::Allocate { page: Page(3), order: Order::SINGLE, zeroed: true, movable: false };
     writer.push(event(7, 0, taken)).expect("it can happen");
     let refused = |result: Result<(), WriteError>| result.expect_err("it cannot").to_string();
     assert!(refused(writer.push(event(7, 0, taken))).contains("event 2 allocates pages"));

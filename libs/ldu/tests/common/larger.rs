@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use kilocore_checking::{Threads, quarantine};
 use kilocore_ldu::Limits;
 
-use super::programs::{Place, Run, Site, Step, Token, beside};
+use super::programs::{Run, SetCore, Site, Step, Token, beside};
 use super::subject::Subject;
 
 /// What threads do to one root.
@@ -17,7 +17,7 @@ pub struct Work {
     /// How often each reading thread reads.
     pub readers: &'static [u32],
     pub limits: Limits,
-    pub place: Place,
+    pub place: SetCore,
     pub recorded: bool,
 }
 
@@ -62,7 +62,7 @@ pub fn handed_around<P: Threads, S: Subject<P>>(
     threads: u32,
     turns: u32,
     limits: Limits,
-    place: Place,
+    place: SetCore,
     recorded: bool,
 ) {
     quarantine::begin();
@@ -108,7 +108,7 @@ pub fn several_roots<P: Threads, S: Subject<P>>(
     roots: usize,
     steps: &'static [Step],
     limits: Limits,
-    place: Place,
+    place: SetCore,
 ) {
     quarantine::begin();
     let new = || Site::<P, S>::new(domain.clone(), limits, false);

@@ -22,7 +22,7 @@ pub fn beside<P: Threads>(others: Vec<Run>, own: impl FnOnce()) {
 }
 
 /// Tells the platform on which core the calling thread runs, given the thread's number.
-pub type Place = fn(u32);
+pub type SetCore = fn(u32);
 
 use Step::{Insert, Remove};
 
@@ -32,7 +32,7 @@ pub fn updates_and_reads<P: Threads, S: Subject<P>>(
     domain: S::Domain,
     lists: &'static [&'static [Step]],
     reads: u32,
-    place: Place,
+    place: SetCore,
     recorded: bool,
 ) {
     quarantine::begin();
@@ -55,7 +55,7 @@ pub fn updates_and_reads<P: Threads, S: Subject<P>>(
 }
 
 /// One thread updates an object that another thread has inserted, and hands it back.
-pub fn passed_on<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, recorded: bool) {
+pub fn passed_on<P: Threads, S: Subject<P>>(domain: S::Domain, place: SetCore, recorded: bool) {
     quarantine::begin();
     let site = Site::<P, S>::new(domain, Limits::default(), recorded);
     place(0);
@@ -80,7 +80,7 @@ pub fn passed_on<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, rec
 
 /// Two threads keep so much in the log that each update applies it, while this thread reads. Their
 /// history would be too long to be searched.
-pub fn crowded<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
+pub fn crowded<P: Threads, S: Subject<P>>(domain: S::Domain, place: SetCore) {
     quarantine::begin();
     let limits = Limits { nodes: 0, age: None };
     let site = Site::<P, S>::new(domain, limits, false);
@@ -104,7 +104,7 @@ pub fn crowded<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
 
 /// Two roots share slots. Each is updated by a thread of its own, while this thread reads both and
 /// then ends one of them.
-pub fn two_roots<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place, recorded: bool) {
+pub fn two_roots<P: Threads, S: Subject<P>>(domain: S::Domain, place: SetCore, recorded: bool) {
     quarantine::begin();
     let first = Site::<P, S>::new(domain.clone(), Limits::default(), recorded);
     let second = Site::<P, S>::new(domain, Limits::default(), recorded);
@@ -153,7 +153,7 @@ pub fn behind_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain) {
 /// A thread inserts two objects and removes them in the opposite order, while this thread reads. So
 /// the second object is never in without the first. Both are in the log as garbage, the first
 /// before the second.
-pub fn one_within_the_other<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
+pub fn one_within_the_other<P: Threads, S: Subject<P>>(domain: S::Domain, place: SetCore) {
     quarantine::begin();
     let site = Site::<P, S>::new(domain, Limits::default(), false);
     let [second, first] = [1, 0].map(|id| site.insert(site.object(id)));
@@ -180,7 +180,7 @@ pub fn one_within_the_other<P: Threads, S: Subject<P>>(domain: S::Domain, place:
 /// reads. So the second object is never in without the first. A synchronization that comes too
 /// early for the push of the first must not apply the second, although it finds the second in what
 /// it has taken.
-pub fn a_push_before_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain, place: Place) {
+pub fn a_push_before_a_garbage_log<P: Threads, S: Subject<P>>(domain: S::Domain, place: SetCore) {
     quarantine::begin();
     place(0);
     let site = Site::<P, S>::new(domain, Limits::default(), false);
@@ -246,7 +246,7 @@ pub fn kept<P: Threads, S: Subject<P>>(domain: S::Domain, steps: &'static [Step]
 pub fn kept_in_two<P: Threads, S: Subject<P>>(
     domain: S::Domain,
     steps: [&'static [Step]; 2],
-    place: Place,
+    place: SetCore,
 ) {
     quarantine::begin();
     let new = |_| Site::<P, S>::new(domain.clone(), Limits::default(), false);

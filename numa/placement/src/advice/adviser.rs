@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use crate::{Memory, Options, OptionsError, PageSize, PolicyParameters, Rule, Start, Streamed};
 use kilocore_platform::Cycles;
-use kilocore_references::{Event, What};
+use kilocore_references::{Event, EventKind};
 
-use crate::advice::kind::Kind;
+use crate::advice::kind::MemoryKind;
 use crate::advice::ledger::Ledger;
 use crate::advice::outcome::{Advice, MappingAdvice};
 use crate::advice::rows::Row;
@@ -18,13 +18,13 @@ use crate::advice::verdict::{Thresholds, judge};
 /// ```
 /// use kilocore_placement::advice::{Adviser, Placement, Thresholds, Verdict};
 /// use kilocore_placement::{Options, PolicyParameters};
-/// use kilocore_references::{Burst, Event, Instructions, PageNumber, ThreadId, What};
+/// use kilocore_references::{Burst, Event, EventKind, Instructions, PageNumber, ThreadId};
 ///
 /// let mut adviser = Adviser::new(&Options::lee_and_cho(2), &PolicyParameters::default())?;
 /// let burst = |thread, reads, writes| Event {
 ///     at: Instructions(0),
 ///     thread: ThreadId(thread),
-///     what: What::Burst(Burst { page: PageNumber(7), reads, writes }),
+///     kind: EventKind::Burst(Burst { page: PageNumber(7), reads, writes }),
 /// };
 /// adviser.take(&burst(0, 0, 10)); // the first thread fills a page
 /// adviser.take(&burst(1, 50_000, 0)); // and another one, on the other node, reads it
@@ -75,11 +75,11 @@ impl Adviser {
     /// Takes the next event of the stream.
     pub fn take(&mut self, event: &Event) {
         self.streamed.take(event);
-        match &event.what {
-            What::Burst(_) | What::Quantum { .. } => {}
-            What::Forked => self.forks += 1,
-            What::Replaced => self.replaced = true,
-            what => self.streamed.observer_mut().change(what),
+        match &event.kind {
+            EventKind::Burst(_) | EventKind::Quantum { .. } => {}
+            EventKind::Forked => self.forks += 1,
+            EventKind::Replaced => self.replaced = true,
+            kind => self.streamed.observer_mut().change(kind),
         }
     }
 
@@ -94,8 +94,8 @@ impl Adviser {
         let mut used: Vec<Row> =
             rows.into_rows().into_iter().filter(|row| row.sums.references() > 0).collect();
         for row in &mut used {
-            if has_blocks && row.kind == Kind::Heap {
-                row.kind = Kind::RestOfHeap;
+            if has_blocks && row.kind == MemoryKind::Heap {
+                row.kind = MemoryKind::RestOfHeap;
             }
             let moved = row.sums.costs.of(Placement::FirstTouch).since(Cycles(row.sums.move_gain));
             row.sums.costs.set(Placement::Moved, moved.0);
@@ -123,7 +123,7 @@ fn tell_apart(rows: &mut [Row]) {
         }
         let mut grown = false;
         for row in rows.iter_mut().filter(|row| count[&row.kind.to_string()] > 1) {
-            if let Kind::Allocated(site) | Kind::ThreadStack(site) = &mut row.kind {
+            if let MemoryKind::Allocated(site) | MemoryKind::ThreadStack(site) = &mut row.kind {
                 grown |= site.show_more();
             }
         }

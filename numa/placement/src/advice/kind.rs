@@ -6,7 +6,7 @@ use crate::advice::sites::Site;
 
 /// What kind of memory a row is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum MemoryKind {
     /// Memory that a file was mapped into: its path. All mappings of a file are one row.
     File(Box<str>),
     /// The zeroed data of a program or library, which follows what is in the file: its path.
@@ -43,7 +43,7 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl MemoryKind {
     /// Whether it is data that the program makes itself, and so could make a copy of for each node.
     #[must_use]
     pub fn is_made_by_the_program(&self) -> bool {
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-impl Display for Kind {
+impl Display for MemoryKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.write_str(path),
@@ -129,11 +129,11 @@ impl Group {
     }
 
     /// The row of those that do not stand alone.
-    pub(crate) fn others(self) -> Kind {
+    pub(crate) fn others(self) -> MemoryKind {
         match self {
-            Self::Files => Kind::OtherFiles,
-            Self::Sites => Kind::OtherAllocated,
-            Self::Anonymous(power) => Kind::OtherAnonymous { from_bytes: 1 << power },
+            Self::Files => MemoryKind::OtherFiles,
+            Self::Sites => MemoryKind::OtherAllocated,
+            Self::Anonymous(power) => MemoryKind::OtherAnonymous { from_bytes: 1 << power },
         }
     }
 }
@@ -144,12 +144,12 @@ mod tests {
 
     #[test]
     fn kinds_are_named_for_people() {
-        let anonymous = |bytes| Kind::Anonymous { bytes, order: 3 };
+        let anonymous = |bytes| MemoryKind::Anonymous { bytes, order: 3 };
         assert_eq!(anonymous(4 << 20).to_string(), "anonymous #3, 4 MiB");
         assert_eq!(anonymous((4 << 20) + 4096).to_string(), "anonymous #3, 4.0 MiB");
         assert_eq!(anonymous(0).to_string(), "anonymous #3, 0 B");
         let others = anonymous(5 << 20).group().map(Group::others);
         assert_eq!(others.expect("one").to_string(), "other anonymous, 4 MiB to 8 MiB");
-        assert_eq!(Kind::ZeroedData("/bin/x".into()).to_string(), "/bin/x, zeroed data");
+        assert_eq!(MemoryKind::ZeroedData("/bin/x".into()).to_string(), "/bin/x, zeroed data");
     }
 }

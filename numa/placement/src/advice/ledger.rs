@@ -6,10 +6,10 @@
 
 use crate::{Burst, Costs, Memory, Node, Observer, Options, Page, Reference};
 use kilocore_platform::Cycles;
-use kilocore_references::{Backing, Block, Mapping, Move, PageNumber, Region, What};
+use kilocore_references::{Backing, Block, EventKind, Mapping, Move, PageNumber, Region};
 
 use crate::advice::blocks::Blocks;
-use crate::advice::kind::Kind;
+use crate::advice::kind::MemoryKind;
 use crate::advice::page_use::{Count, Owner, PageUse, best_home};
 use crate::advice::regions::{Piece, Regions, RowId};
 use crate::advice::rows::{Rows, Sizes};
@@ -70,21 +70,21 @@ impl Ledger {
     }
 
     /// Learns of a change of the address space. The pages that go with it are forgotten by now.
-    pub(crate) fn change(&mut self, what: &What) {
+    pub(crate) fn change(&mut self, kind: &EventKind) {
         self.state = self.state.wrapping_add(1);
-        match what {
-            What::Mapped(mapping) => self.map(mapping),
-            What::Unmapped(region) => drop(self.unmap(*region)),
-            What::Moved(moved) => self.relocate(moved),
-            What::Allocated(block) => self.allocate(block),
-            What::Freed(address) => self.blocks.free(*address, &mut self.rows),
+        match kind {
+            EventKind::Mapped(mapping) => self.map(mapping),
+            EventKind::Unmapped(region) => drop(self.unmap(*region)),
+            EventKind::Moved(moved) => self.relocate(moved),
+            EventKind::Allocated(block) => self.allocate(block),
+            EventKind::Freed(address) => self.blocks.free(*address, &mut self.rows),
             _ => {}
         }
     }
 
     fn allocate(&mut self, block: &Block) {
         let site = self.sites.of_block(&block.callers);
-        let row = self.rows.row_for(Kind::Allocated(site));
+        let row = self.rows.row_for(MemoryKind::Allocated(site));
         self.count_mapping(row, block.bytes);
         self.blocks.allocate(block, row, &mut self.rows);
     }
@@ -105,34 +105,34 @@ impl Ledger {
         self.lay(Piece { region: mapping.region, owner: row });
     }
 
-    fn kind(&mut self, mapping: &Mapping, replaced: &[Piece<RowId>]) -> Kind {
+    fn kind(&mut self, mapping: &Mapping, replaced: &[Piece<RowId>]) -> MemoryKind {
         match &mapping.backing {
-            Backing::File(path) => Kind::File(path.clone()),
-            Backing::Heap => Kind::Heap,
-            Backing::Stack => Kind::Stack,
+            Backing::File(path) => MemoryKind::File(path.clone()),
+            Backing::Heap => MemoryKind::Heap,
+            Backing::Stack => MemoryKind::Stack,
             Backing::Anonymous => self
                 .zeroed_data(mapping.region, replaced)
                 .unwrap_or_else(|| self.anonymous(mapping)),
-            _ => Kind::Unknown,
+            _ => MemoryKind::Unknown,
         }
     }
 
-    fn anonymous(&mut self, mapping: &Mapping) -> Kind {
+    fn anonymous(&mut self, mapping: &Mapping) -> MemoryKind {
         if mapping.callers.is_empty() {
             self.anonymous += 1;
             let bytes = mapping.region.pages.saturating_mul(PageNumber::BYTES);
-            return Kind::Anonymous { bytes, order: self.anonymous };
+            return MemoryKind::Anonymous { bytes, order: self.anonymous };
         }
         match self.sites.of_mapping(&mapping.callers) {
-            Purpose::Own(site) => Kind::Allocated(site),
-            Purpose::ThreadStack(site) => Kind::ThreadStack(site),
-            Purpose::Heap => Kind::Heap,
+            Purpose::Own(site) => MemoryKind::Allocated(site),
+            Purpose::ThreadStack(site) => MemoryKind::ThreadStack(site),
+            Purpose::Heap => MemoryKind::Heap,
         }
     }
 
     /// Zeroed data of a program or library is memory without a file. A loader puts it in the place of
     /// a part of the file. That of the first program is there at the beginning, behind the file.
-    fn zeroed_data(&self, region: Region, replaced: &[Piece<RowId>]) -> Option<Kind> {
+    fn zeroed_data(&self, region: Region, replaced: &[Piece<RowId>]) -> Option<MemoryKind> {
         let before = || self.regions.find(PageNumber(region.first.0.checked_sub(1)?));
         let row = match replaced.first() {
             Some(piece) => piece.owner,
@@ -140,7 +140,7 @@ impl Ledger {
             None => *before()?,
         };
         match self.rows.kind(row) {
-            Kind::File(path) => Some(Kind::ZeroedData(path.clone())),
+            MemoryKind::File(path) => Some(MemoryKind::ZeroedData(path.clone())),
             _ => None,
         }
     }
@@ -174,7 +174,7 @@ impl Ledger {
             self.lay(Piece { region, owner: *owner });
         }
         if next < end {
-            let owner = self.rows.row_for(Kind::Unknown);
+            let owner = self.rows.row_for(MemoryKind::Unknown);
             let region = Region { first: PageNumber(next), pages: end - next };
             self.lay(Piece { region, owner });
         }
@@ -191,7 +191,7 @@ impl Ledger {
     fn owner(&mut self, number: PageNumber) -> Owner {
         let owner = || Some(Owner { row: *self.regions.find(number)?, block: 0 });
         let found = self.blocks.find(number).or_else(owner);
-        found.unwrap_or_else(|| Owner { row: self.rows.row_for(Kind::Unknown), block: 0 })
+        found.unwrap_or_else(|| Owner { row: self.rows.row_for(MemoryKind::Unknown), block: 0 })
     }
 
     /// A page is used for the first time, or for the first time by its owner.

@@ -3,7 +3,7 @@
 use crate::Node;
 use kilocore_platform::Cycles;
 
-use crate::advice::kind::Kind;
+use crate::advice::kind::MemoryKind;
 use crate::advice::sums::{Placement, PlacementCosts};
 use crate::advice::verdict::Verdict;
 
@@ -30,7 +30,7 @@ pub struct Advice {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingAdvice {
     /// What it is.
-    pub kind: Kind,
+    pub kind: MemoryKind,
     /// How many mappings or blocks the row has.
     pub mappings: u64,
     /// The bytes of the smallest of them.

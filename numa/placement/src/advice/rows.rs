@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::advice::kind::{Group, Kind};
+use crate::advice::kind::{Group, MemoryKind};
 use crate::advice::regions::RowId;
 use crate::advice::sums::Sums;
 
@@ -31,7 +31,7 @@ impl Sizes {
 /// A row as it grows.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) kind: Kind,
+    pub(crate) kind: MemoryKind,
     /// Mappings or blocks that were counted in it.
     pub(crate) mappings: u64,
     /// The sizes of these.
@@ -48,7 +48,7 @@ pub(crate) struct Row {
 pub(crate) struct Rows {
     rows: Vec<Row>,
     /// Rows that are found by what they are, which includes all but anonymous mappings.
-    named: HashMap<Kind, RowId>,
+    named: HashMap<MemoryKind, RowId>,
     alone: HashMap<Group, Vec<RowId>>,
     free: Vec<RowId>,
 }
@@ -58,7 +58,7 @@ impl Rows {
         &mut self.rows[id.index()]
     }
 
-    pub(crate) fn kind(&self, id: RowId) -> &Kind {
+    pub(crate) fn kind(&self, id: RowId) -> &MemoryKind {
         &self.rows[id.index()].kind
     }
 
@@ -68,14 +68,14 @@ impl Rows {
     }
 
     /// The row of a new mapping, or of memory that is as if it was one.
-    pub(crate) fn row_for(&mut self, kind: Kind) -> RowId {
+    pub(crate) fn row_for(&mut self, kind: MemoryKind) -> RowId {
         match self.named.get(&kind) {
             Some(&id) => id,
             None => self.new_row(kind),
         }
     }
 
-    fn new_row(&mut self, kind: Kind) -> RowId {
+    fn new_row(&mut self, kind: MemoryKind) -> RowId {
         let Some(group) = kind.group() else { return self.add(kind) };
         let alone = self.alone.entry(group).or_default();
         if alone.len() >= group.most() {
@@ -114,8 +114,8 @@ impl Rows {
         others.sizes.merge(sizes);
     }
 
-    fn add(&mut self, kind: Kind) -> RowId {
-        let is_named = !matches!(kind, Kind::Anonymous { .. });
+    fn add(&mut self, kind: MemoryKind) -> RowId {
+        let is_named = !matches!(kind, MemoryKind::Anonymous { .. });
         let row = Row {
             kind: kind.clone(),
             mappings: 0,
@@ -147,8 +147,8 @@ mod tests {
 
     const MOST_ALIKE: usize = 32;
 
-    fn anonymous(order: u64) -> Kind {
-        Kind::Anonymous { bytes: 4096, order }
+    fn anonymous(order: u64) -> MemoryKind {
+        MemoryKind::Anonymous { bytes: 4096, order }
     }
 
     #[test]
@@ -165,10 +165,11 @@ mod tests {
             .iter()
             .fold((0, 0), |sum, row| (sum.0 + row.sums.reads, sum.1 + row.mappings));
         assert_eq!((reads, mappings), (999 * 1000 / 2, 1000));
-        let of =
-            |kind: &Kind| rows.rows.iter().find(|row| row.kind == *kind).map(|row| row.sums.pages);
+        let of = |kind: &MemoryKind| {
+            rows.rows.iter().find(|row| row.kind == *kind).map(|row| row.sums.pages)
+        };
         assert_eq!(of(&anonymous(998)), Some(1), "it was used much");
-        assert_eq!(of(&Kind::OtherAnonymous { from_bytes: 4096 }), Some(1000 - 32));
+        assert_eq!(of(&MemoryKind::OtherAnonymous { from_bytes: 4096 }), Some(1000 - 32));
     }
 
     #[test]
@@ -186,9 +187,9 @@ mod tests {
     #[test]
     fn a_file_has_one_row_until_there_are_many() {
         let mut rows = Rows::default();
-        let file = |number: u32| Kind::File(format!("/{number}").into());
+        let file = |number: u32| MemoryKind::File(format!("/{number}").into());
         assert_eq!(rows.row_for(file(1)), rows.row_for(file(1)));
-        assert_eq!(rows.row_for(Kind::Heap), rows.row_for(Kind::Heap));
+        assert_eq!(rows.row_for(MemoryKind::Heap), rows.row_for(MemoryKind::Heap));
         for number in 0..100 {
             rows.row_for(file(number));
         }

@@ -10,7 +10,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::Node;
 use kilocore_platform::Cycles;
 
-use crate::advice::kind::Kind;
+use crate::advice::kind::MemoryKind;
 use crate::advice::sums::{Placement, Sums};
 
 /// From where on something counts.
@@ -114,7 +114,7 @@ impl Verdict {
 
     /// The verdict in plain words; `kind` is what it is about.
     #[must_use]
-    pub fn in_words(&self, kind: &Kind) -> String {
+    pub fn in_words(&self, kind: &MemoryKind) -> String {
         match self {
             Self::Unknown => "too few references to tell".to_owned(),
             Self::Leave(reason) => format!("leave it: {reason}"),

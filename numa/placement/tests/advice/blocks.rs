@@ -3,8 +3,8 @@
 //! Callers of a file that cannot be read are named by their distance from its beginning. A call is taken to
 //! be just before the address that it returns to.
 
-use kilocore_placement::advice::{Advice, Kind, Reason, Thresholds, Verdict};
-use kilocore_references::{Backing, Move, What};
+use kilocore_placement::advice::{Advice, MemoryKind, Reason, Thresholds, Verdict};
+use kilocore_references::{Backing, EventKind, Move};
 
 use crate::advice::stream::{Stream, named, region};
 
@@ -63,7 +63,7 @@ fn blocks_of_a_place_are_one_row_and_the_rest_is_the_heaps() {
     assert_eq!((row.mappings, row.smallest, row.largest), (2, 2 * PAGE, 3 * PAGE));
     assert!(row.mapped);
     assert_eq!(row.touched_bytes, 4 * PAGE);
-    let Kind::Allocated(site) = &row.kind else { panic!("{:?}", row.kind) };
+    let MemoryKind::Allocated(site) = &row.kind else { panic!("{:?}", row.kind) };
     let offsets: Vec<u64> = site.frames().iter().map(|frame| frame.offset).collect();
     assert_eq!(offsets, [0x100, 0x900], "libraries are left out");
 }
@@ -167,7 +167,7 @@ fn blocks_go_with_the_memory_that_they_are_in() {
     stream.unmap(20, 2);
     stream.map(20, 2, Backing::Stack);
     stream.refer(0, 20, 5, 0);
-    stream.take(0, What::Moved(Box::new(Move { from: region(30, 2), to: region(500, 2) })));
+    stream.take(0, EventKind::Moved(Box::new(Move { from: region(30, 2), to: region(500, 2) })));
     stream.refer(0, 500, 6, 0);
     let advice = stream.advice();
     are(&advice, &[("[heap], the rest", 6), ("[stack]", 5)]);

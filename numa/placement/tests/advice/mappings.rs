@@ -1,7 +1,7 @@
 //! Which mapping a reference belongs to.
 
-use kilocore_placement::advice::Kind;
-use kilocore_references::{Backing, Move, What};
+use kilocore_placement::advice::MemoryKind;
+use kilocore_references::{Backing, EventKind, Move};
 
 use crate::advice::stream::{Stream, named, region};
 
@@ -70,7 +70,7 @@ fn memory_that_moves_stays_what_it_is() {
     stream.map(10, 2, Backing::Anonymous);
     stream.map(12, 2, Backing::Heap);
     stream.refer(0, 11, 1, 0);
-    stream.take(0, What::Moved(Box::new(Move { from: region(10, 4), to: region(50, 6) })));
+    stream.take(0, EventKind::Moved(Box::new(Move { from: region(10, 4), to: region(50, 6) })));
     stream.refer(0, 51, 2, 0);
     stream.refer(0, 52, 4, 0);
     stream.refer(0, 55, 8, 0); // new, at the end
@@ -86,7 +86,7 @@ fn pages_that_were_given_back_count_anew() {
     let mut stream = Stream::on(2);
     stream.map(10, 4, Backing::Heap);
     stream.refer(0, 10, 10, 0);
-    stream.take(0, What::Discarded(region(10, 4)));
+    stream.take(0, EventKind::Discarded(region(10, 4)));
     stream.refer(1, 10, 10, 0);
     let advice = stream.advice();
     let heap = named(&advice, "[heap]");
@@ -117,7 +117,7 @@ fn many_short_mappings_share_a_row() {
     let advice = stream.advice();
     assert_eq!(advice.mappings.len(), 33);
     let others = named(&advice, "other anonymous, 16 KiB to 32 KiB");
-    assert_eq!(others.kind, Kind::OtherAnonymous { from_bytes: 16384 });
+    assert_eq!(others.kind, MemoryKind::OtherAnonymous { from_bytes: 16384 });
     assert_eq!((others.mappings, others.reads), (10_000 - 32, 3 * (10_000 - 32)));
     assert_eq!(advice.references(), 40_000);
 }

@@ -5,7 +5,8 @@ use kilocore_placement::{
     Balanced, BalancedOptions, Memory, Never, Options, PageSize, Start, Streamed,
 };
 use kilocore_references::{
-    Backing, Block, Burst, Callers, Event, Instructions, Mapping, Move, PageNumber, ThreadId, What,
+    Backing, Block, Burst, Callers, Event, EventKind, Instructions, Mapping, Move, PageNumber,
+    ThreadId,
 };
 use proptest::prelude::*;
 
@@ -13,7 +14,7 @@ use crate::advice::stream::{Stream, region};
 
 const NODES: u32 = 3;
 
-fn what() -> impl Strategy<Value = What> {
+fn event_kind() -> impl Strategy<Value = EventKind> {
     let region = || (0_u64..40, 0_u64..10).prop_map(|(first, pages)| region(first, pages));
     let backing = prop_oneof![
         Just(Backing::Anonymous),
@@ -29,30 +30,30 @@ fn what() -> impl Strategy<Value = What> {
     });
     let block = (0_u64..300_000, 0_u64..50_000, 1_u64..4).prop_map(|(address, bytes, caller)| {
         let callers = Callers::new(&[caller, 9]);
-        What::Allocated(Box::new(Block { address, bytes, callers }))
+        EventKind::Allocated(Box::new(Block { address, bytes, callers }))
     });
     // What the system moves does not overlap.
     let moved = (region(), region()).prop_map(|(from, mut to)| {
         to.first.0 += 60;
-        What::Moved(Box::new(Move { from, to }))
+        EventKind::Moved(Box::new(Move { from, to }))
     });
     prop_oneof![
         20 => (0_u64..70, 0_u32..300, 0_u32..30).prop_map(|(page, reads, writes)| {
-            What::Burst(Burst { page: PageNumber(page), reads, writes })
+            EventKind::Burst(Burst { page: PageNumber(page), reads, writes })
         }),
-        2 => mapping.prop_map(|mapping| What::Mapped(Box::new(mapping))),
-        1 => region().prop_map(What::Unmapped),
-        1 => region().prop_map(What::Discarded),
+        2 => mapping.prop_map(|mapping| EventKind::Mapped(Box::new(mapping))),
+        1 => region().prop_map(EventKind::Unmapped),
+        1 => region().prop_map(EventKind::Discarded),
         1 => moved,
         2 => block,
-        1 => (0_u64..300_000).prop_map(What::Freed),
+        1 => (0_u64..300_000).prop_map(EventKind::Freed),
     ]
 }
 
 proptest! {
     #[test]
     fn the_costs_of_all_mappings_are_those_of_the_memories(
-        events in prop::collection::vec((0..NODES, what()), 0..300),
+        events in prop::collection::vec((0..NODES, event_kind()), 0..300),
     ) {
         let options = Options::lee_and_cho(NODES);
         let in_turn = Options { start: Start::RoundRobin, ..options.clone() };
@@ -63,8 +64,8 @@ proptest! {
             Memory::new(options, Box::new(balanced)).expect("sensible"),
         ], PageSize::SMALL).expect("large enough");
         let mut stream = Stream::on(NODES);
-        for (thread, what) in events {
-            let event = Event { at: Instructions(0), thread: ThreadId(thread), what };
+        for (thread, kind) in events {
+            let event = Event { at: Instructions(0), thread: ThreadId(thread), kind };
             plain.take(&event);
             stream.0.take(&event);
         }

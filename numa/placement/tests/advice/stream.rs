@@ -3,8 +3,8 @@
 use kilocore_placement::advice::{Advice, Adviser, MappingAdvice, Thresholds};
 use kilocore_placement::{Options, PolicyParameters};
 use kilocore_references::{
-    Backing, Block, Burst, Callers, Event, Instructions, Mapping, PageNumber, Region, ThreadId,
-    What,
+    Backing, Block, Burst, Callers, Event, EventKind, Instructions, Mapping, PageNumber, Region,
+    ThreadId,
 };
 
 /// An adviser on the paper's machine, and a few words to feed it with.
@@ -17,15 +17,15 @@ impl Stream {
         Self(adviser.expect("a sensible machine"))
     }
 
-    pub(crate) fn take(&mut self, thread: u32, what: What) {
-        self.0.take(&Event { at: Instructions(0), thread: ThreadId(thread), what });
+    pub(crate) fn take(&mut self, thread: u32, kind: EventKind) {
+        self.0.take(&Event { at: Instructions(0), thread: ThreadId(thread), kind });
     }
 
     pub(crate) fn map(&mut self, first: u64, pages: u64, backing: Backing) {
         let region = region(first, pages);
         self.take(
             0,
-            What::Mapped(Box::new(Mapping {
+            EventKind::Mapped(Box::new(Mapping {
                 region,
                 backing,
                 shared: false,
@@ -38,24 +38,27 @@ impl Stream {
     pub(crate) fn map_from(&mut self, first: u64, pages: u64, callers: &[u64]) {
         let region = region(first, pages);
         let (backing, callers) = (Backing::Anonymous, Callers::new(callers));
-        self.take(0, What::Mapped(Box::new(Mapping { region, backing, shared: false, callers })));
+        self.take(
+            0,
+            EventKind::Mapped(Box::new(Mapping { region, backing, shared: false, callers })),
+        );
     }
 
     pub(crate) fn allocate(&mut self, address: u64, bytes: u64, callers: &[u64]) {
         let callers = Callers::new(callers);
-        self.take(0, What::Allocated(Box::new(Block { address, bytes, callers })));
+        self.take(0, EventKind::Allocated(Box::new(Block { address, bytes, callers })));
     }
 
     pub(crate) fn free(&mut self, address: u64) {
-        self.take(0, What::Freed(address));
+        self.take(0, EventKind::Freed(address));
     }
 
     pub(crate) fn unmap(&mut self, first: u64, pages: u64) {
-        self.take(0, What::Unmapped(region(first, pages)));
+        self.take(0, EventKind::Unmapped(region(first, pages)));
     }
 
     pub(crate) fn refer(&mut self, thread: u32, page: u64, reads: u32, writes: u32) {
-        self.take(thread, What::Burst(Burst { page: PageNumber(page), reads, writes }));
+        self.take(thread, EventKind::Burst(Burst { page: PageNumber(page), reads, writes }));
     }
 
     /// What is advised if ten references are enough.

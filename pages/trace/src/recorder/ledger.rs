@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Cpu, Event, Nanoseconds, Order, Page, Thread, Unseen, What, WriteError, Writer};
+use crate::{Cpu, Event, EventKind, Nanoseconds, Order, Page, Thread, Unseen, WriteError, Writer};
 
 use crate::recorder::family::Family;
 use crate::recorder::page_record::{Fact, PageRecord};
@@ -115,7 +115,7 @@ impl Ledger {
         movable: bool,
     ) -> Result<(), WriteError> {
         let Some(page) = self.number(frame) else { return Ok(()) };
-        self.push(doer, What::Allocate { page, order, zeroed, movable })
+        self.push(doer, EventKind::Allocate { page, order, zeroed, movable })
     }
 
     /// Somebody releases a block.
@@ -147,7 +147,7 @@ impl Ledger {
     fn give_back(&mut self, doer: Doer, page: Page, order: Order) -> Result<u64, WriteError> {
         let held = self.writer.held().of(page, order);
         if held == order.pages() {
-            return self.push(doer, What::Release { page, order }).map(|()| 1);
+            return self.push(doer, EventKind::Release { page, order }).map(|()| 1);
         }
         let Some(half) = order.number().checked_sub(1).and_then(|half| Order::new(half).ok())
         else {
@@ -160,9 +160,9 @@ impl Ledger {
         Ok(first + self.give_back(doer, Page(page.0 + half.pages()), half)?)
     }
 
-    fn push(&mut self, doer: Doer, what: What) -> Result<(), WriteError> {
+    fn push(&mut self, doer: Doer, kind: EventKind) -> Result<(), WriteError> {
         let Doer { at, cpu, thread } = doer;
-        self.writer.push(Event { at, cpu, thread, what })
+        self.writer.push(Event { at, cpu, thread, kind })
     }
 
     /// The number of a page that may be new.

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use kilocore_page_trace::recorder::{Options, RecordError, Recording, record};
-use kilocore_page_trace::{Ending, Reader, Summary, Trace, What};
+use kilocore_page_trace::{Ending, EventKind, Reader, Summary, Trace};
 
 /// What `known_pages.c` touches, in all.
 const PAGES: u64 = 25_000;
@@ -108,7 +108,7 @@ fn a_recording_may_begin_late_and_end_early() {
     let trace = Trace::read(&options.output).expect("it was written");
     let allocations = |event: &&_| {
         let event: &kilocore_page_trace::Event = event;
-        matches!(event.what, What::Allocate { .. })
+        matches!(event.kind, EventKind::Allocate { .. })
     };
     assert!((trace.events.iter().filter(allocations).count() as u64) < PAGES);
 

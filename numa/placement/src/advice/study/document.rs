@@ -4,7 +4,9 @@ use kilocore_show::{Parameter, Points, Provenance, Unit};
 use serde::Serialize;
 
 use crate::advice::results::Results;
-use crate::advice::{Advice, Frame, Kind, MappingAdvice, Placement, PlacementCosts, Thresholds};
+use crate::advice::{
+    Advice, Frame, MappingAdvice, MemoryKind, Placement, PlacementCosts, Thresholds,
+};
 
 /// Everything.
 #[derive(Debug, Serialize)]
@@ -165,26 +167,28 @@ struct Caller {
     line: Option<String>,
 }
 
-fn site(kind: &Kind) -> Vec<Caller> {
-    let (Kind::Allocated(site) | Kind::ThreadStack(site)) = kind else { return Vec::new() };
+fn site(kind: &MemoryKind) -> Vec<Caller> {
+    let (MemoryKind::Allocated(site) | MemoryKind::ThreadStack(site)) = kind else {
+        return Vec::new();
+    };
     let caller =
         |Frame { function, module, offset, line }| Caller { function, module, offset, line };
     site.frames().iter().cloned().map(caller).collect()
 }
 
-fn kind(kind: &Kind) -> &'static str {
+fn kind(kind: &MemoryKind) -> &'static str {
     match kind {
-        Kind::File(_) => "file",
-        Kind::ZeroedData(_) => "zeroed-data",
-        Kind::Heap | Kind::RestOfHeap => "heap",
-        Kind::Stack => "stack",
-        Kind::ThreadStack(_) => "thread-stacks",
-        Kind::Allocated(_) => "allocated",
-        Kind::OtherAllocated => "other-allocated",
-        Kind::Anonymous { .. } => "anonymous",
-        Kind::OtherAnonymous { .. } => "other-anonymous",
-        Kind::OtherFiles => "other-files",
-        Kind::Unknown => "unknown",
+        MemoryKind::File(_) => "file",
+        MemoryKind::ZeroedData(_) => "zeroed-data",
+        MemoryKind::Heap | MemoryKind::RestOfHeap => "heap",
+        MemoryKind::Stack => "stack",
+        MemoryKind::ThreadStack(_) => "thread-stacks",
+        MemoryKind::Allocated(_) => "allocated",
+        MemoryKind::OtherAllocated => "other-allocated",
+        MemoryKind::Anonymous { .. } => "anonymous",
+        MemoryKind::OtherAnonymous { .. } => "other-anonymous",
+        MemoryKind::OtherFiles => "other-files",
+        MemoryKind::Unknown => "unknown",
     }
 }
 

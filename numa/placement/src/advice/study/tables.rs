@@ -4,7 +4,7 @@ use kilocore_show::{Mark, Table, number};
 
 use crate::Node;
 use crate::advice::results::Results;
-use crate::advice::{Advice, Bytes, Kind, MappingAdvice, Placement, Remedy, Verdict};
+use crate::advice::{Advice, Bytes, MappingAdvice, MemoryKind, Placement, Remedy, Verdict};
 
 /// How many mappings are shown. The documents have all.
 const MOST_ROWS: usize = 24;
@@ -57,7 +57,7 @@ fn name(row: &MappingAdvice) -> String {
 fn extent(row: &MappingAdvice) -> String {
     let count = number::count(row.mappings);
     match row.kind {
-        Kind::Allocated(_) | Kind::OtherAllocated | Kind::ThreadStack(_) => {
+        MemoryKind::Allocated(_) | MemoryKind::OtherAllocated | MemoryKind::ThreadStack(_) => {
             let (smallest, largest) = (Bytes(row.smallest), Bytes(row.largest));
             match row.mappings {
                 1 => format!(", {largest}"),

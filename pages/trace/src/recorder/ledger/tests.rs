@@ -7,7 +7,7 @@ const PROGRAM: ThreadKey = ThreadKey { process: 5, thread: 5 };
 const STRANGER: ThreadKey = ThreadKey { process: 9, thread: 9 };
 
 /// A ledger of process 5, what it is to enter, and what comes of it.
-fn balance(steps: &[(ThreadKey, bool, Happened)]) -> (Vec<(u32, What)>, Unseen) {
+fn balance(steps: &[(ThreadKey, bool, Happened)]) -> (Vec<(u32, EventKind)>, Unseen) {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("x.pages");
     let mut ledger = Ledger::new(Family::of(5), Writer::create(&path).expect("there is room"));
@@ -19,7 +19,7 @@ fn balance(steps: &[(ThreadKey, bool, Happened)]) -> (Vec<(u32, What)>, Unseen) 
     let Balance { writer, unseen, .. } = ledger.close();
     writer.finish(About::default()).expect("there is room");
     let trace = Trace::read(&path).expect("it was written");
-    (trace.events.iter().map(|event| (event.thread.0, event.what)).collect(), unseen)
+    (trace.events.iter().map(|event| (event.thread.0, event.kind)).collect(), unseen)
 }
 
 fn allocated(frame: u64, order: u8) -> Happened {
@@ -34,12 +34,12 @@ fn order(number: u8) -> Order {
     Order::new(number).expect("an order")
 }
 
-fn allocates(page: u32, number: u8) -> What {
-    What::Allocate { page: Page(page), order: order(number), zeroed: true, movable: true }
+fn allocates(page: u32, number: u8) -> EventKind {
+    EventKind::Allocate { page: Page(page), order: order(number), zeroed: true, movable: true }
 }
 
-fn releases(page: u32, number: u8) -> What {
-    What::Release { page: Page(page), order: order(number) }
+fn releases(page: u32, number: u8) -> EventKind {
+    EventKind::Release { page: Page(page), order: order(number) }
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn blocks_go_back_in_parts_and_what_is_no_longer_held_does_not_go_back_twice() {
         (PROGRAM, false, released(8, 3)),
     ]);
     let parts = [releases(10, 0), releases(8, 1), releases(11, 0), releases(12, 2)];
-    let whats: Vec<What> = events.iter().map(|(_, what)| *what).collect();
-    assert_eq!(whats, [&[allocates(8, 3)][..], &parts].concat());
+    let kinds: Vec<EventKind> = events.iter().map(|(_, kind)| *kind).collect();
+    assert_eq!(kinds, [&[allocates(8, 3)][..], &parts].concat());
     assert_eq!(unseen, Unseen::default());
 }
 

@@ -16,19 +16,19 @@ pub(crate) enum SchedulerChoice {
     Optimum,
 }
 
-/// A name that nobody has who schedules.
+/// A text that names neither a policy, nor `best-static`, nor `optimum`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}, or optimum for the best division over caches")]
-pub(crate) struct UnknownWho(UnknownChoice);
+pub(crate) struct UnknownScheduler(UnknownChoice);
 
 impl FromStr for SchedulerChoice {
-    type Err = UnknownWho;
+    type Err = UnknownScheduler;
 
-    fn from_str(text: &str) -> Result<Self, UnknownWho> {
+    fn from_str(text: &str) -> Result<Self, UnknownScheduler> {
         if text == "optimum" {
             return Ok(Self::Optimum);
         }
-        text.parse().map(Self::Choice).map_err(UnknownWho)
+        text.parse().map(Self::Choice).map_err(UnknownScheduler)
     }
 }
 
