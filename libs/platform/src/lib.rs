@@ -17,6 +17,7 @@
 //! * [`Platform::park`] and [`Platform::unpark`]: a futex.
 //! * [`Platform::cpu`], [`Platform::node`] and [`Platform::now`]: where the caller runs, and what
 //!   time it is.
+//! * [`LogBuckets`]: the logarithmic buckets in which histograms count durations.
 //!
 //! # Features
 //! * `native`, on by default, has `Native`. It needs Linux and `libc`.
@@ -35,6 +36,7 @@ mod checker;
 mod cpu_list;
 mod cpu_set;
 mod ids;
+mod log_buckets;
 #[cfg(feature = "loom")]
 mod loom_platform;
 #[cfg(feature = "native")]
@@ -50,6 +52,7 @@ pub use core::sync::atomic::Ordering;
 pub use cpu_list::{MOST_CPUS, cpu_list};
 pub use cpu_set::CpuSet;
 pub use ids::{CpuId, Cycles, LockLabel, Nanos, NodeId};
+pub use log_buckets::LogBuckets;
 #[cfg(feature = "loom")]
 pub use loom_platform::Loom;
 #[cfg(feature = "native")]

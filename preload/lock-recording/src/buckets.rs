@@ -1,8 +1,12 @@
 //! Logarithmic buckets for durations in clock cycles.
 //!
-//! Each power of two is divided into four steps, so the width of a bucket is at most a quarter of
-//! its lower bound. The first bucket also contains everything below [`SMALLEST`], which is less
-//! than reading the clock costs. The last bucket contains everything from [`LARGEST`] on.
+//! A power of two has four of them, so the width of a bucket is at most a quarter of its lower bound.
+//! The first bucket also contains everything below [`SMALLEST`], which is less than reading the clock
+//! costs. The last bucket contains everything from [`LARGEST`] on.
+
+use kilocore_platform::LogBuckets;
+
+const SCALE: LogBuckets = LogBuckets::with_steps(4);
 
 /// All durations below this number of cycles are in the first bucket.
 const SMALLEST: u64 = 16;
@@ -10,23 +14,18 @@ const SMALLEST: u64 = 16;
 /// All durations from this number of cycles on (some minutes) are in the last bucket.
 const LARGEST: u64 = 1 << 40;
 
-/// The number of buckets of a histogram.
-pub const BUCKETS: usize = position(LARGEST) + 1;
+/// How many buckets of the scale a histogram leaves out, as they are of shorter durations.
+const LEFT_OUT: usize = SCALE.bucket_of(SMALLEST);
 
-/// Returns the index of the bucket of a duration within `SMALLEST..=LARGEST`.
-#[inline]
-const fn position(cycles: u64) -> usize {
-    let power = cycles.ilog2();
-    let step = (cycles >> (power - 2)) & 3;
-    ((power - SMALLEST.ilog2()) * 4) as usize + step as usize
-}
+/// The number of buckets of a histogram.
+pub const BUCKETS: usize = SCALE.bucket_of(LARGEST) - LEFT_OUT + 1;
 
 /// Returns the bucket of a duration in cycles. The result is below [`BUCKETS`].
 #[inline]
 #[must_use]
 pub const fn bucket_of(cycles: u64) -> usize {
     let cycles = if cycles < SMALLEST { SMALLEST } else { cycles };
-    position(if cycles > LARGEST { LARGEST } else { cycles })
+    SCALE.bucket_of(if cycles > LARGEST { LARGEST } else { cycles }) - LEFT_OUT
 }
 
 /// Returns the smallest duration in `bucket`, in cycles. It is 0 for the first bucket.
@@ -37,9 +36,7 @@ pub const fn bucket_lower_bound(bucket: usize) -> u64 {
     if bucket == 0 {
         return 0;
     }
-    let bucket = if bucket >= BUCKETS { BUCKETS - 1 } else { bucket };
-    let power = SMALLEST.ilog2() as usize + bucket / 4;
-    (4 + (bucket % 4) as u64) << (power - 2)
+    SCALE.lower_bound(LEFT_OUT + if bucket >= BUCKETS { BUCKETS - 1 } else { bucket })
 }
 
 #[cfg(test)]
@@ -47,19 +44,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_lower_bound_falls_into_its_own_bucket() {
-        for bucket in 0..BUCKETS {
-            assert_eq!(bucket_of(bucket_lower_bound(bucket)), bucket);
-        }
-    }
-
-    #[test]
-    fn a_bucket_ends_where_the_next_begins() {
-        for bucket in 1..BUCKETS {
-            let lower = bucket_lower_bound(bucket);
-            assert_eq!(bucket_of(lower - 1), bucket - 1);
-            assert!(bucket == 1 || lower - bucket_lower_bound(bucket - 1) <= lower / 4);
-        }
-        assert_eq!(bucket_of(u64::MAX), BUCKETS - 1);
+    fn the_ends_contain_what_is_shorter_or_longer() {
+        assert_eq!((BUCKETS, bucket_of(0), bucket_of(19), bucket_of(20)), (145, 0, 0, 1));
+        assert_eq!((bucket_lower_bound(0), bucket_lower_bound(1)), (0, 20));
+        assert_eq!(bucket_of(LARGEST - 1), BUCKETS - 2);
+        assert_eq!((bucket_of(LARGEST), bucket_of(u64::MAX)), (BUCKETS - 1, BUCKETS - 1));
+        assert_eq!(bucket_lower_bound(BUCKETS - 1), LARGEST);
+        assert_eq!(bucket_lower_bound(BUCKETS), LARGEST);
     }
 }

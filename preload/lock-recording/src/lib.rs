@@ -23,8 +23,8 @@
 //! All words are in the byte order of the machine, which the magic number shows. A reference to a
 //! block is a [`UnitId`]: the distance from the start of the file in units, or 0 for none.
 //!
-//! The crate is `no_std` and has no dependencies, because it is linked into other people's
-//! programs.
+//! The crate is `no_std`, because it is linked into other people's programs. It depends on
+//! `kilocore-platform` without its features, which is `no_std`, too, and depends on nothing.
 #![no_std]
 
 mod buckets;

@@ -1,5 +1,6 @@
 //! How often there was which time, to a ninth.
 
+use kilocore_platform::LogBuckets;
 use serde::Serialize;
 
 use crate::Nanoseconds;
@@ -13,10 +14,10 @@ pub struct LifetimeBin {
     pub pages: u64,
 }
 
-/// So many bins for each doubling.
-const FINE: u64 = 8;
+/// Each doubling of a time has eight bins.
+const SCALE: LogBuckets = LogBuckets::with_steps(8);
 
-/// Counts of times. Each doubling of a time has eight bins.
+/// Counts of times in nanoseconds.
 #[derive(Debug)]
 pub(super) struct Histogram {
     bins: Vec<u64>,
@@ -27,13 +28,13 @@ pub(super) struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { bins: vec![0; (64 * FINE) as usize], decades: Vec::new(), all: 0 }
+        Self { bins: vec![0; SCALE.count()], decades: Vec::new(), all: 0 }
     }
 }
 
 impl Histogram {
     pub(super) fn add(&mut self, time: u64) {
-        self.bins[bin(time)] += 1;
+        self.bins[SCALE.bucket_of(time)] += 1;
         self.all += 1;
         let decade = (time / 1000).checked_ilog10().map_or(0, |decade| decade as usize + 1);
         self.decades.resize(self.decades.len().max(decade + 1), 0);
@@ -56,37 +57,13 @@ impl Histogram {
             so_far += u128::from(count);
             so_far >= wanted
         })?;
-        Some(Nanoseconds(highest(found as u64)))
+        Some(Nanoseconds(SCALE.upper_bound(found)))
     }
-}
-
-/// The bin of a time: small times have one each.
-fn bin(time: u64) -> usize {
-    let Some(doublings) = time.checked_ilog2().and_then(|all| all.checked_sub(FINE.ilog2())) else {
-        return time as usize;
-    };
-    ((u64::from(doublings) + 1) * FINE + (time >> doublings) - FINE) as usize
-}
-
-/// The highest time of a bin.
-fn highest(bin: u64) -> u64 {
-    let Some(doublings) = (bin / FINE).checked_sub(1) else { return bin };
-    let next = u128::from(bin % FINE + FINE + 1) << doublings;
-    u64::try_from(next - 1).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bins_hold_their_times_and_no_others() {
-        for time in (0..3000).chain([1 << 40, (1 << 40) - 1, u64::MAX / 3, u64::MAX]) {
-            let highest = highest(bin(time) as u64);
-            assert!(highest >= time && (highest - time) as f64 <= time as f64 / 8.0, "{time}");
-            assert!(highest == u64::MAX || bin(highest + 1) == bin(time) + 1, "{time}");
-        }
-    }
 
     #[test]
     fn percentiles_are_those_of_the_times() {
