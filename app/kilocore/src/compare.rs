@@ -15,7 +15,6 @@ use crate::examples;
 use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use kilocore_command_line::Failure;
 
-/// Compares two recordings.
 #[derive(Debug, Args)]
 #[command(
     after_help = examples::COMPARE,

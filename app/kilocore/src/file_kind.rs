@@ -157,7 +157,7 @@ enum Unknown {
     Called(String),
     /// It ends in the middle.
     CutShort,
-    /// Nothing.
+    /// It has no mark of a format of Kilocore.
     Foreign,
 }
 

@@ -19,7 +19,6 @@ use crate::page_pool::PagePool;
 use kilocore_command_line::Failure;
 use kilocore_command_line::reports::Reports;
 
-/// Forecasts a program.
 #[derive(Debug, Args)]
 #[command(after_help = examples::FORECAST)]
 pub(crate) struct Arguments {

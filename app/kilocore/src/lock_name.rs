@@ -26,9 +26,7 @@ pub(crate) fn rw_lock_for_programs_named(name: &str) -> Result<RwLockId, String>
 /// A lock that is listed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ListedLock {
-    /// A mutex.
     Mutex(LockId),
-    /// A read-write lock.
     ReadWrite(RwLockId),
 }
 

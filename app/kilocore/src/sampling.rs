@@ -41,7 +41,7 @@ enum Stacks {
     Dwarf,
     /// By the chain of frame pointers: less to write, and wrong where programs have none
     Fp,
-    /// They do not
+    /// Samples do not tell who called
     None,
 }
 

@@ -10,14 +10,12 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use kilocore_command_line::{Failure, output};
 
-/// Prints completions.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
     /// The shell that they are for
     shell: Shell,
 }
 
-/// Writes manual pages.
 #[derive(Debug, Args)]
 pub(crate) struct ManualArguments {
     /// Write the pages into this folder

@@ -18,7 +18,6 @@ use crate::list::machines;
 use kilocore_command_line::Failure;
 use kilocore_command_line::reports::Reports;
 
-/// Summarizes a file.
 #[derive(Debug, Args)]
 #[command(after_help = examples::SHOW)]
 pub(crate) struct Arguments {

@@ -32,7 +32,7 @@ fn compiled(source: &str, name: &str, more: &[&str]) -> String {
     path(&program)
 }
 
-/// The program, compiled.
+/// The path of the program `placed.c`, compiled once.
 fn placed() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     PROGRAM.get_or_init(|| compiled("placed.c", "placed", &[]))

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::common::{ended, file, kilocore, refused};
 
-/// Nobody.
+/// The user `nobody`.
 const USER: u32 = 65534;
 
 fn traces() -> Vec<PathBuf> {

@@ -11,7 +11,7 @@ use kilocore_lock_profile::{Lock, Profile, Rights};
 
 use crate::{first_lock, profile, run};
 
-/// Nobody.
+/// The user `nobody`.
 const USER: u32 = 65534;
 
 /// A program whose threads take turns at a mutex. It prints its id, runs until it is told to end,

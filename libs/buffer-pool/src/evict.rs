@@ -289,7 +289,7 @@ struct Eviction<'a, S: Store, P: Platform, T: PageLists<P>> {
     frames: [FrameId; LARGEST_BATCH as usize],
     len: usize,
     failures: u32,
-    /// The first.
+    /// The first failure, if there was one.
     failure: Option<PoolError>,
 }
 

@@ -29,7 +29,7 @@ impl FileStore {
         Self { file, is_locked: false }
     }
 
-    /// Returns the file.
+    /// Returns the file that the store reads and writes.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file

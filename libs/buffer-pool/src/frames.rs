@@ -15,7 +15,7 @@ pub(crate) const NO_FRAME: u32 = (1 << 30) - 1;
 
 /// What the pool keeps of a frame.
 pub(crate) struct Header<P: Platform> {
-    /// See [`Word`].
+    /// Pins, latches and states of the frame, as a [`Word`].
     pub(crate) word: P::U64,
     /// The number of its page. It changes under the lock of the page's bucket only.
     page: P::U64,

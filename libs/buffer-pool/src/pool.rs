@@ -108,12 +108,12 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         Ok(pool)
     }
 
-    /// Returns the store.
+    /// Returns the store, where pages are while they are not in memory.
     pub fn store(&self) -> &S {
         &self.store
     }
 
-    /// Returns the lists.
+    /// Returns the lists that say which page leaves memory next.
     pub fn lists(&self) -> &T {
         &self.lists
     }
@@ -146,7 +146,8 @@ impl<S: Store, P: Platform, T: PageLists<P>> BufferPool<S, P, T> {
         page != PageId::NONE && self.table.lock(&self.frames, page).find(page).is_some()
     }
 
-    /// Adds a pin.
+    /// Adds a pin to a frame that the caller has pinned already. Panics if it has [`Word::MOST`]
+    /// pins.
     pub(crate) fn pin_again(&self, frame: FrameId) {
         let before = Word(self.frames.at(frame).word.fetch_add(Word::PIN, Ordering::Relaxed));
         if before.pins() >= Word::MOST {

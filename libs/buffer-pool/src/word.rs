@@ -54,7 +54,7 @@ impl Word {
 
     /// One shared latch. Its holder has a pin as well.
     pub(crate) const SHARED: u64 = 1 << 12;
-    /// One pin.
+    /// One pin, counted up to [`MOST`](Self::MOST).
     pub(crate) const PIN: u64 = 1 << 36;
 
     /// One hit, counted up to [`USES`](Self::USES) and then from 0 again. It is in the uppermost bits, so that

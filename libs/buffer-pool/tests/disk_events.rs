@@ -42,7 +42,7 @@ impl DiskEvent {
     }
 }
 
-/// One of ten.
+/// An event of the disk, of ten kinds.
 pub(crate) fn disk_event() -> impl Strategy<Value = DiskEvent> {
     prop_oneof![
         2 => (0..12u8).prop_map(DiskEvent::FailOnceAfter),

@@ -6,7 +6,7 @@ use kilocore_buffer_pool::{BufferPool, FaultyDisk, Options, PageId, PoolError, S
 
 use crate::chooser::chooser;
 
-/// Two sectors.
+/// Bytes of a page: two sectors.
 const PAGE: usize = 1024;
 const SEEDS: u64 = 1000;
 

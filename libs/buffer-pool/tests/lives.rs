@@ -52,7 +52,7 @@ fn content(bytes: &[u8]) -> Content {
     [0, SECTOR].map(|at| u16::from_le_bytes([bytes[at], bytes[at + 1]]))
 }
 
-/// One program.
+/// One run of the program, from its start to its end.
 struct Life<S: Under> {
     pool: BufferPool<S>,
     /// What it saw, or wrote, last.

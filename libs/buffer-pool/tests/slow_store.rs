@@ -34,7 +34,7 @@ struct SlowStore {
 
 #[derive(Default)]
 struct Calls {
-    /// Those that wait.
+    /// The calls whose gates are closed, which wait until the test opens these.
     closed: BTreeSet<Call>,
     /// All that have come to their gates.
     begun: Vec<Call>,

@@ -93,7 +93,7 @@ pub struct Adaptive<P: Platform> {
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// No trial yet.
+    /// There was no trial yet.
     Cold,
     /// The policy rests until `until`, or until it next looks at the clock after that. If that look
     /// comes more than `again` late, which is the length of a trial, it rests once more for as long.

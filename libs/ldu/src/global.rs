@@ -32,7 +32,7 @@ const BATCH: u32 = 8;
 
 /// A list of nodes with one head.
 pub struct Global<P: Platform> {
-    /// The newest node.
+    /// The newest node, or null if the list is empty.
     head: P::Ptr<Node<P>>,
     /// About how many nodes were pushed since the list was last taken. A thread counts its node some
     /// time after it has pushed the node, so the number may be late. Only the bound on the length

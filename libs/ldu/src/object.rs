@@ -249,9 +249,9 @@ pub unsafe trait Hook: Send + Sync + Sized + 'static {
 /// cores may update objects that lie side by side.
 #[repr(C, align(64))]
 pub struct Object<H, T> {
-    /// The scheme's part.
+    /// What the scheme keeps of the object.
     pub hook: H,
-    /// The user's part.
+    /// The item, which the user of the scheme puts into the root and takes out.
     pub item: T,
 }
 

@@ -21,7 +21,7 @@ use proptest::test_runner::TestCaseError;
 enum Step {
     /// Inserts an item, or removes it if it is in.
     Toggle(prop::sample::Index),
-    /// Asks a question.
+    /// Asks the structure for one of the items, and compares the answer with the model's.
     Ask(prop::sample::Index),
 }
 

@@ -15,7 +15,7 @@
 use crate::partitioned::Grants;
 use crate::{Inflatable, LockInfo, Waiting};
 
-/// Anderson's array lock.
+/// Anderson's array lock: each waiter watches a cache line of its own.
 pub type Alock<P> = Inflatable<P, Grants<P, PLACES>>;
 
 /// Number of places in the array: one for each core of the machines on which the lock is compared.

@@ -58,7 +58,7 @@ pub struct Bravo<P: Platform, L, S = OwnSlot> {
 pub enum BravoReader<R> {
     /// The slot with this number.
     Slot(usize),
-    /// The inner lock.
+    /// The inner lock, with its token.
     Inner(R),
 }
 use BravoReader::{Inner, Slot};

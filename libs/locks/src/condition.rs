@@ -64,7 +64,7 @@ const DEPARTURE: u32 = 2;
 /// [`ForkLock`](crate::ForkLock).
 #[repr(C)]
 pub struct Condition<P: Platform> {
-    /// Guards the list.
+    /// Guards the list of sleepers.
     lock: ForkLock<P>,
     /// The number of woken sleepers that will still touch this object, times [`DEPARTURE`], and
     /// [`DESTROYING`].

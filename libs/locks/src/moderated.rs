@@ -62,7 +62,7 @@ pub enum Slept {
 /// does. All users of one lock pass the same room. `process` is the number of the calling process,
 /// as for [`ForkLock`](crate::ForkLock), and changes by `fork` only.
 pub struct Moderated<'a, P: Platform, L, F> {
-    /// The lock.
+    /// The lock whose waiters are moderated.
     pub lock: &'a L,
     /// The process in which the lock was acquired, or 0 while it is free. Only holders write it.
     pub stamp: &'a P::U32,

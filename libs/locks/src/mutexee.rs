@@ -31,7 +31,7 @@ use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform, Wait};
 
 use crate::{LockInfo, RawLock, Waiting};
 
-/// A MUTEXEE lock.
+/// A MUTEXEE lock: waiters spin, and sleep in the kernel where that pays.
 #[derive(Debug)]
 pub struct Mutexee<P: Platform> {
     state: P::U32,

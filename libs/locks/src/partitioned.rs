@@ -43,7 +43,7 @@ pub struct Grants<P: Platform, const SLOTS: usize> {
 
 /// The data that only holders access.
 struct Holder<P: Platform> {
-    /// The holder's number.
+    /// The number that the present holder has drawn.
     number: P::U32,
     departures: P::U64,
 }

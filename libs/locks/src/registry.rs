@@ -129,7 +129,7 @@ macro_rules! registry {
         mod $with_data {
             $(
                 #[doc = concat!("[`", stringify!($lock), "`](crate::", stringify!($lock), ")")]
-                /// with data.
+                /// with the data that it protects, behind the interface of `lock_api`.
                 pub mod $module {
                     crate::sync::$types!(crate::$lock<kilocore_platform::Native>);
                 }

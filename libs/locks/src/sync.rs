@@ -97,7 +97,7 @@ macro_rules! rw_lock_types {
 }
 pub(crate) use rw_lock_types;
 
-/// [`Rwsem`](crate::Rwsem) with data.
+/// [`Rwsem`](crate::Rwsem) with the data that it protects, behind the interface of `lock_api`.
 pub mod rwsem {
     /// For how many turns a thread in the queue spins before it sleeps.
     const TURNS: u32 = 256;

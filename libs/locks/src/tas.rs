@@ -10,7 +10,7 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 
 use crate::{LockInfo, RawLock, Waiting};
 
-/// A test-and-set lock.
+/// A test-and-set lock: a waiter repeats a compare-and-swap until it succeeds.
 #[derive(Debug)]
 pub struct Tas<P: Platform> {
     held: P::U32,

@@ -12,7 +12,8 @@ use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 
 use crate::{LockInfo, RawLock, Waiting};
 
-/// A test-and-test-and-set lock.
+/// A test-and-test-and-set lock: a waiter reads until the lock is free, and only then tries to take
+/// it.
 #[derive(Debug)]
 pub struct Ttas<P: Platform> {
     held: P::U32,

@@ -155,7 +155,7 @@ impl LockVisitor<Native> for Forked {
     }
 }
 
-/// A forked child.
+/// A process that was forked, which the parent has to wait for.
 struct Child(libc::pid_t);
 
 /// Runs `child` in a fork, whose exit status is 0 if it returned.

@@ -42,7 +42,7 @@ use crate::frame::FrameId;
 pub struct FolioOrder(u8);
 
 impl FolioOrder {
-    /// A single frame.
+    /// The order of a folio of one frame.
     pub const PAGE: FolioOrder = FolioOrder(0);
 
     /// 32,768 frames, which are 128 MiB if a page has 4 KiB. Linux makes folios of up to order 9 or 10.
@@ -54,7 +54,7 @@ impl FolioOrder {
         if order <= Self::LARGEST.0 { Some(Self(order)) } else { None }
     }
 
-    /// Returns the exponent.
+    /// Returns the exponent: a folio has 2 to this power frames.
     #[must_use]
     pub const fn get(self) -> u8 {
         self.0

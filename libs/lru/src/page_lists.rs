@@ -141,7 +141,7 @@ pub struct Isolated<'a, P: Platform, T: PageLists<P> + ?Sized> {
 }
 
 impl<P: Platform, T: PageLists<P> + ?Sized> Isolated<'_, P, T> {
-    /// Returns the frame.
+    /// Returns the frame that is isolated: a folio's head.
     #[must_use]
     pub fn frame(&self) -> FrameId {
         self.frame

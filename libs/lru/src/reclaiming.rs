@@ -15,7 +15,7 @@ use crate::state::State;
 
 /// An order that says what reclaim gives up.
 pub trait Reclaiming<P: Platform>: Order<P> {
-    /// See [`PageLists::reclaim`].
+    /// Does what [`PageLists::reclaim`] does, in this order.
     fn reclaim<L>(
         lists: &Ordered<P, L, Self>,
         class: Class,

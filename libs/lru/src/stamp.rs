@@ -50,7 +50,7 @@ impl Stamp {
     }
 }
 
-/// What gives stamps.
+/// What stamps are read from: it counts batches of frames.
 pub(crate) struct Clock<P: Platform>(Padded<P::U32>);
 
 impl<P: Platform> Clock<P> {

@@ -25,7 +25,7 @@ use crate::list::{Chain, Frames};
 use crate::stamp::Stamp;
 use crate::tables::{NoMemory, table};
 
-/// The most stripes.
+/// The largest number of stripes that a [`Layout`] may have.
 pub const LARGEST_FACTOR: u32 = 1 << 16;
 
 /// What has a lock of its own.
@@ -65,13 +65,13 @@ impl Layout {
     pub const STOCK: Layout =
         Layout { factor: 1, locking: Locking::PerStripe, index: Index::Modulo, group_bits: 4 };
 
-    /// The first FinerLRU.
+    /// The first FinerLRU: `factor` stripes, and a lock for each list of a stripe.
     #[must_use]
     pub const fn first_finer(factor: u32) -> Self {
         Layout { factor, locking: Locking::PerList, ..Layout::STOCK }
     }
 
-    /// The improved FinerLRU.
+    /// The improved FinerLRU: `factor` stripes, and one lock for the five lists of a stripe.
     #[must_use]
     pub const fn finer(factor: u32) -> Self {
         Layout { factor, ..Layout::STOCK }

@@ -3,7 +3,7 @@
 //! Copies with even numbers are on one side, the others on the other. At any time at least one whole side
 //! is shown to readers.
 
-/// A side.
+/// Which copies are meant: those with even numbers, or those with odd ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Even,

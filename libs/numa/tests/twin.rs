@@ -11,7 +11,7 @@ use crate::common::{Deed, Go, Pair, Read, ReadTwice, Subject, Update, program};
 /// A step that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// None does.
+    /// No step goes wrong.
     Nothing,
     /// A reader does not say which side it reads.
     NoAnnouncement,

@@ -13,7 +13,7 @@ pub const MOST_FRAMES: u32 = (1 << 31) - 1;
 pub struct Order(u8);
 
 impl Order {
-    /// One frame.
+    /// The order of a run of one frame.
     pub const PAGE: Order = Order(0);
     /// The largest run: 512 frames, which with pages of 4 KiB are 2 MiB.
     pub const LARGEST: Order = Order(9);
@@ -66,7 +66,7 @@ pub enum Contents {
 pub struct Entry(u32);
 
 impl Entry {
-    /// No frame.
+    /// The entry that stands for no frame.
     pub(crate) const NONE: Entry = Entry(u32::MAX);
     const ZERO: u32 = 1 << 31;
 
@@ -84,7 +84,7 @@ impl Entry {
         }
     }
 
-    /// Returns the frame.
+    /// Returns the frame's number.
     #[inline]
     #[must_use]
     pub const fn frame(self) -> FrameId {

@@ -79,7 +79,7 @@ pub struct LlFree<P: Platform> {
     /// The free frames of each child.
     children: Box<[P::U32]>,
     trees: Box<[Padded<Tree<P>>]>,
-    /// For each core.
+    /// The tree that each core prefers, by the core's number.
     preferred: Box<[Padded<Preferred<P>>]>,
 }
 

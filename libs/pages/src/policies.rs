@@ -27,7 +27,7 @@ use crate::per_core::PerCore;
 use crate::policy::PagePolicy;
 use crate::tiered::{Tiered, TieredOptions};
 
-/// A policy.
+/// A policy of the page pool: which free page an allocation gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Policy {
     /// The kernel of the paper: lists of at most 186 frames above a buddy system.
@@ -39,7 +39,7 @@ pub enum Policy {
     Paper,
     /// This crate's tiers: frames move by the batch, the shared list is in stripes, and LLFree is below.
     Tiered,
-    /// LLFree without lists.
+    /// LLFree, without lists of cores above it.
     LlFree,
 }
 
@@ -48,7 +48,7 @@ pub enum Policy {
 pub struct Sizes {
     /// The frames of the pool.
     pub frames: u32,
-    /// What they contain.
+    /// What the free frames contain in the beginning.
     pub contents: Contents,
     /// The sizes of this crate's tiers.
     pub tiers: TieredOptions,
@@ -79,7 +79,7 @@ impl Policy {
     pub const ALL: [Policy; 5] =
         [Policy::Linux4_18, Policy::Linux6_12, Policy::Paper, Policy::Tiered, Policy::LlFree];
 
-    /// Returns its name.
+    /// Returns its name on command lines and in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -14,11 +14,11 @@ use crate::tier::{Level, Tier, take_frames};
 /// allocations from the private tier are those that did not need one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Frames allocated.
+    /// How many frames were allocated.
     pub allocated: u64,
     /// Of these, frames that were known to be zero.
     pub zero: u64,
-    /// Frames released.
+    /// How many frames were released.
     pub released: u64,
     /// Frames that lists of cores were refilled with from the shared tier.
     pub from_shared: u64,

@@ -39,7 +39,7 @@ macro_rules! checker_platform {
                 pub(super) word: usize,
                 /// Which sleep this is, so that the sleeper finds out that it was taken out.
                 pub(super) sleep: u64,
-                /// Where it sleeps.
+                /// The condition variable on which it sleeps.
                 pub(super) bed: Arc<Condvar>,
             }
 

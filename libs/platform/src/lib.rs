@@ -74,7 +74,7 @@ pub enum Wait {
     LowPower,
 }
 
-/// Why [`Platform::park`] returned.
+/// Why [`Platform::park`] has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parked {
     /// The caller was woken by [`Platform::unpark`], or for no reason at all. It must check again
@@ -82,7 +82,7 @@ pub enum Parked {
     Woken,
     /// The word did not hold the expected value, so the caller never slept.
     Changed,
-    /// The timeout passed.
+    /// The timeout passed before anybody woke the caller.
     TimedOut,
 }
 
@@ -117,7 +117,7 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     type U64: AtomicInt<Value = u64>;
     /// A pointer-sized atomic word.
     type Usize: AtomicInt<Value = usize>;
-    /// An atomic pointer.
+    /// An atomic word that holds a pointer.
     type Ptr<T: 'static>: Atomic<Value = *mut T>;
     /// Plain data. The algorithm must order the accesses to it by other means, such as a lock.
     type Cell<T: Send + 'static>: SharedCell<T>;

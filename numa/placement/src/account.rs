@@ -30,7 +30,7 @@ pub struct Account {
     pub migrations: u64,
     /// Interrupts and faults after which the policy did neither.
     pub idle_faults: u64,
-    /// Messages between processors.
+    /// Messages that a policy sent from one processor to another.
     pub messages: u64,
     /// Entries of translation buffers that were loaded.
     pub tlb_misses: u64,

@@ -20,9 +20,9 @@ use crate::units::{Page, Processor};
 pub struct PageSize(u32);
 
 impl PageSize {
-    /// 4 KiB.
+    /// Pages of 4 KiB, the usual size.
     pub const SMALL: Self = Self(12);
-    /// 2 MiB.
+    /// Pages of 2 MiB, which are the large pages of x86-64.
     pub const LARGE: Self = Self(21);
 
     /// A size in bytes: a power of two from 64 up to 1 GiB.

@@ -41,7 +41,7 @@ struct Copied {
     budget: u32,
 }
 
-/// See the [module](self).
+/// The pages and their copies, what the hardware has counted, and what all that costs.
 #[derive(Debug)]
 pub struct Machine {
     options: Options,

@@ -14,7 +14,7 @@ use crate::units::Page;
 /// References that are about to be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
-    /// Whose they are.
+    /// The thread that refers to the page.
     pub thread: ThreadId,
     /// Where the page is in the program's address space now.
     pub number: PageNumber,

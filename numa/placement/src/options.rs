@@ -43,7 +43,7 @@ pub struct Options {
     /// Translation buffers, in which the counters are. Without them, the counters of all pages are at
     /// hand and have 32 bits.
     pub tlb: Option<TlbOptions>,
-    /// Seeds all chance.
+    /// The seed of all pseudorandom numbers.
     pub seed: u64,
 }
 

@@ -9,7 +9,7 @@ use crate::rules::Rule;
 /// What a policy has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The policy.
+    /// The policy under which the references were simulated.
     pub policy: Rule,
     /// The initial delay, of policies that have one.
     pub delay: Option<u32>,

@@ -27,9 +27,9 @@ use crate::units::{NEVER, Node, Page, Processor};
 pub struct At {
     /// The processor that refers to the page.
     pub processor: Processor,
-    /// Its node.
+    /// The node that the processor belongs to.
     pub node: Node,
-    /// The page.
+    /// The page that it refers to.
     pub page: Page,
 }
 
@@ -56,16 +56,16 @@ pub enum Fate {
 /// References of a processor to a page, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Burst {
-    /// How many reads.
+    /// How many reads. They come before the writes.
     pub reads: u32,
     /// How many writes. They come after the reads.
     pub writes: u32,
 }
 
 impl Burst {
-    /// One read.
+    /// A burst of a single read.
     pub const READ: Self = Self { reads: 1, writes: 0 };
-    /// One write.
+    /// A burst of a single write.
     pub const WRITE: Self = Self { reads: 0, writes: 1 };
 
     /// How many references there are.

@@ -40,7 +40,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// All of them.
+    /// All policies, in the order of the variants.
     pub const ALL: [Rule; 10] = [
         Rule::Never,
         Rule::FirstReference,

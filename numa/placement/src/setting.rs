@@ -14,7 +14,7 @@ pub const MOST_PROCESSORS: u32 = 64;
 /// The machine, and everything else that does not depend on the policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// The machine.
+    /// The machine: its nodes, its processors and its costs.
     pub options: Options,
     /// How large pages are.
     pub page: PageSize,

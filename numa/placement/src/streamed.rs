@@ -202,7 +202,8 @@ struct AddressSpace {
     /// How many pages of the stream are in one, as a power of two.
     shift: u32,
     pages: BTreeMap<u64, Page>,
-    /// The last lookups.
+    /// The pages that were looked up last, each in the place that its number modulo [`RECENT`]
+    /// gives.
     recent: Vec<(u64, Page)>,
     next: u32,
     /// Numbers of pages that are gone.

@@ -38,7 +38,7 @@ pub struct Synthetic {
     pub locality: f64,
     /// References of a processor to shared pages in a phase: at least 1.
     pub phase: u64,
-    /// Seeds all chance.
+    /// The seed of all pseudorandom numbers.
     pub seed: u64,
 }
 

@@ -63,7 +63,7 @@ impl Display for Node {
 pub struct Nodes(u64);
 
 impl Nodes {
-    /// No node.
+    /// The set without any node.
     pub const NONE: Self = Self(0);
 
     /// Whether there is none in it.
@@ -94,7 +94,7 @@ impl Nodes {
         Self(self.0 | 1 << node.0)
     }
 
-    /// These without one.
+    /// Returns the set without this node.
     #[must_use]
     #[inline(always)]
     pub fn without(self, node: Node) -> Self {

@@ -21,9 +21,9 @@ pub(crate) type Instruction = Opaque;
 
 /// A callback may not look at registers, so QEMU need not write them back.
 pub(crate) const NO_REGISTERS: c_uint = 0;
-/// Loads.
+/// Loads, as QEMU numbers kinds of accesses.
 pub(crate) const LOAD: c_uint = 1;
-/// Stores.
+/// Stores, as QEMU numbers kinds of accesses.
 pub(crate) const STORE: c_uint = 2;
 
 /// At an access: the processor, what kind of access, where, and the registered pointer.

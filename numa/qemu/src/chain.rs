@@ -24,7 +24,7 @@ pub(crate) fn set_window(instructions: u64) {
 pub(crate) struct Moved {
     /// It moved: its data did, or others lost it.
     pub(crate) moved: bool,
-    /// Its data did.
+    /// The line's data moved to the holder.
     pub(crate) fetched: bool,
 }
 

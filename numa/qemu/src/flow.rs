@@ -16,9 +16,9 @@ use iced_x86::{
 /// none: it is always known.
 pub(crate) type Set = u64;
 
-/// The first vector.
+/// The bit of the first vector register.
 const VECTORS: usize = 16;
-/// The flags.
+/// The bit of the flags.
 const FLAGS: usize = VECTORS + 32;
 /// How many registers there are.
 pub(crate) const REGISTERS: usize = FLAGS + 1;

@@ -54,7 +54,7 @@ fn wait(vcpu: c_uint) -> bool {
     }
 }
 
-/// Leaves, if inside.
+/// Leaves the gate, if this processor is inside.
 #[inline]
 pub(crate) fn leave(vcpu: c_uint) {
     if INSIDE.load(Ordering::Relaxed) == vcpu + 1 {

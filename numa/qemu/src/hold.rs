@@ -128,7 +128,7 @@ impl Holds {
         self.list.iter().any(|hold| hold.address == address)
     }
 
-    /// Begins a block.
+    /// Notes that the thread begins to execute a block.
     #[inline(always)]
     pub(crate) fn enter(&mut self, block: &'static Block) {
         if let Some(last) = self.block.replace(block)

@@ -27,7 +27,7 @@ fn place_of(page: u64) -> usize {
 
 const FREE: TableEntry = TableEntry { page: EMPTY, counts: Counts::NONE };
 
-/// The table.
+/// The pages that a thread has used lately in its quantum, each with its counts.
 #[derive(Debug)]
 pub(crate) struct Table {
     places: [TableEntry; PLACES],

@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long a new thread waits for the ring of one that has ended.
 const PATIENCE: u32 = 1_000;
 
-/// The thread.
+/// What the plugin keeps of a thread of the program.
 pub(crate) struct Thread {
     table: Table,
     /// The instructions that are left of the quantum. It may end below zero.

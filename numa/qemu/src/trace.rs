@@ -136,7 +136,7 @@ fn site(data: *mut c_void) -> &'static Site {
     unsafe { &*data.cast::<Site>().cast_const() }
 }
 
-/// A block begins.
+/// Is called when a block begins.
 extern "C" fn begin(vcpu: c_uint, data: *mut c_void) {
     let Some(thread) = vcpus::running(vcpu) else { return };
     // SAFETY: this callback is registered with blocks, which are never freed.

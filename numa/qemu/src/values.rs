@@ -105,7 +105,7 @@ impl Values {
         self.set(site.step.to, origin);
     }
 
-    /// It stores.
+    /// Notes that an instruction stores into a place.
     pub(crate) fn store(&mut self, site: &Site, place: MemoryRange) {
         let origin = self.of(site.stored).or(self.loaded);
         let (address, bytes) = place.word();

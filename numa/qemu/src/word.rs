@@ -38,7 +38,7 @@ struct Line {
     was_written: bool,
 }
 
-/// A word.
+/// A word that the program updates atomically, which may be a lock.
 #[derive(Debug)]
 pub(crate) struct Word {
     /// How many bytes it has.

@@ -11,7 +11,7 @@ use crate::linkage::Linkage;
 /// What is recorded of a program's allocations.
 #[derive(Debug, Clone)]
 pub struct Allocations {
-    /// Where `libkilocore_allocations.so` is.
+    /// The path of `libkilocore_allocations.so`.
     pub library: PathBuf,
     /// Blocks of fewer bytes are not recorded.
     pub smallest_block: u64,

@@ -26,7 +26,7 @@ pub enum RecordError {
          QEMU from version 7.2 on that was configured with --enable-plugins", qemu.display()
     )]
     NoPlugins {
-        /// Where it is.
+        /// The path of QEMU.
         qemu: PathBuf,
     },
     /// The plugin is not where it should be.
@@ -40,7 +40,7 @@ pub enum RecordError {
     /// QEMU cannot be started.
     #[error("cannot start {}: {source}", qemu.display())]
     Start {
-        /// Where it is.
+        /// The path of QEMU.
         qemu: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -51,7 +51,7 @@ pub enum RecordError {
          from version 7.2 on"
     )]
     NotBegun {
-        /// How it ended.
+        /// How QEMU ended.
         status: ExitStatus,
     },
     /// There is no memory for the rings.
@@ -71,7 +71,7 @@ pub enum ProgramError {
     /// It is not there, or may not be executed.
     #[error("{}: {source}; name a program that exists and may be executed", program.display())]
     Missing {
-        /// The program.
+        /// The program, as it was named.
         program: OsString,
         /// What the system said.
         source: io::Error,
@@ -81,15 +81,15 @@ pub enum ProgramError {
         "{}: this is {what}, and only programs for Linux on x86-64 can be recorded", program.display()
     )]
     Foreign {
-        /// The program.
+        /// The program's file.
         program: PathBuf,
-        /// What it is.
+        /// What the file is, in words.
         what: String,
     },
     /// A script names a program that is a script, and so on.
     #[error("{}: its `#!` leads from script to script; name a program", program.display())]
     Scripts {
-        /// The program.
+        /// The script's file.
         program: PathBuf,
     },
     /// It has more rights than its user, which it would not have under QEMU.
@@ -98,7 +98,7 @@ pub enum ProgramError {
          the user that it belongs to, or a copy of it", program.display()
     )]
     Privileged {
-        /// The program.
+        /// The program's file.
         program: PathBuf,
     },
 }

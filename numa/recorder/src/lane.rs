@@ -11,7 +11,7 @@ use kilocore_references::{Burst, Readiness, ThreadId, rank_of_change, rank_of_qu
 /// A thread that is in the system for longer waits for something there. Most calls are shorter.
 const WAITS: Duration = Duration::from_micros(500);
 
-/// A ring.
+/// A thread's ring, as the reader sees it.
 #[derive(Debug)]
 pub(crate) struct Lane<'a> {
     reader: Reader<'a>,

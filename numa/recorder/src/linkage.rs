@@ -7,7 +7,7 @@ use std::path::Path;
 /// How a program is linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linkage {
-    /// With no libraries.
+    /// Statically, so that no library can be put under it.
     Static,
     /// By the dynamic linker of glibc.
     Glibc,

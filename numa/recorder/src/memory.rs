@@ -69,7 +69,6 @@ impl Memory {
         }
     }
 
-    /// The memory's layout.
     pub(crate) fn shared(&self) -> &Shared<'_> {
         &self.shared
     }

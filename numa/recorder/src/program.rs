@@ -26,7 +26,7 @@ pub(crate) struct Program {
     pub(crate) file: PathBuf,
     /// What the program finds as its own name.
     pub(crate) name: OsString,
-    /// Its further arguments.
+    /// The arguments that come after the name.
     pub(crate) arguments: Vec<OsString>,
 }
 

@@ -16,10 +16,10 @@ use crate::program::Program;
 use crate::stream::{Over, Stream};
 use crate::{RecordError, qemu};
 
-/// How to record.
+/// How a program's references are recorded.
 #[derive(Debug, Clone)]
 pub struct Options<'a> {
-    /// Where `libkilocore_numa_qemu.so` is.
+    /// The path of `libkilocore_numa_qemu.so`, the plugin.
     pub library: PathBuf,
     /// The program `qemu-x86_64`. If none is named, it is looked for as programs are.
     pub qemu: Option<PathBuf>,

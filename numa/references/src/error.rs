@@ -6,10 +6,10 @@ use std::path::PathBuf;
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The system refuses.
+    /// The system refuses to create or to write the file.
     #[error("{}: {source}; the trace was not written, choose a place that has room and may be written to", file.display())]
     Output {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
         /// What the system said.
         source: io::Error,

@@ -10,11 +10,12 @@ pub struct Event {
     pub at: Instructions,
     /// Whose event it is.
     pub thread: ThreadId,
-    /// What happened.
+    /// What happened, with its figures.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// What can happen in a program: references, changes of its address space, and the life of its
+/// threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -54,22 +55,22 @@ pub enum EventKind {
 /// References of a thread to one page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Burst {
-    /// The page.
+    /// The page that the thread referred to, by its number in the address space.
     pub page: PageNumber,
     /// How many loads. One that spans two pages counts for both. An atomic update is a load and a store.
     /// Accesses of up to eight bytes count once. Wider ones count as often as QEMU's version divides them:
     /// 7.2 does so into words of eight bytes.
     pub reads: u32,
-    /// How many stores.
+    /// How many stores. They are counted as loads are.
     pub writes: u32,
 }
 
 /// Memory that was mapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// Where.
+    /// The pages that were mapped.
     pub region: Region,
-    /// What is there.
+    /// What is in the mapped memory.
     pub backing: Backing,
     /// Whether other processes see what is written there (`MAP_SHARED`).
     pub shared: bool,
@@ -92,7 +93,7 @@ pub struct Block {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backing {
-    /// Zeroes at first.
+    /// Memory without a file, which is full of zeroes at first.
     Anonymous,
     /// The heap that grows with `brk`.
     Heap,
@@ -104,10 +105,10 @@ pub enum Backing {
     Unknown,
 }
 
-/// Memory that moved.
+/// Memory that was moved by `mremap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// Where it was.
+    /// The pages where the memory was before.
     pub from: Region,
     /// Where it is. If there are more pages than before, those at the end are new. If there are fewer,
     /// those that were at the end are gone.

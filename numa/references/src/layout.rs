@@ -33,13 +33,13 @@ pub mod state {
     pub const ENDED: u32 = 3;
 }
 
-/// What comes first.
+/// The header of the shared memory, which comes before the rings.
 #[derive(Debug)]
 #[repr(C, align(256))]
 pub struct FileHeader {
     /// [`MAGIC`]. The reader writes it, with everything up to `reader`.
     pub magic: AtomicU64,
-    /// [`VERSION`]
+    /// [`VERSION`]. Whoever opens the memory refuses any other.
     pub version: AtomicU32,
     /// How many rings there are.
     pub rings: AtomicU32,
@@ -80,9 +80,9 @@ pub struct RingHeader {
     pub epoch: AtomicU64,
     /// How often the thread has entered or left the system. While the number is odd, it is in there.
     pub crossings: AtomicU32,
-    /// One of [`state`].
+    /// Who has the ring: one of [`state`].
     pub state: AtomicU32,
-    /// The thread's number.
+    /// The number of the thread that writes into the ring.
     pub thread: AtomicU32,
     /// Not 0 while the thread waits for room.
     pub writer_waits: AtomicU32,
@@ -233,13 +233,13 @@ impl<'a> Shared<'a> {
         Ok(Self { header, rings, slots, each })
     }
 
-    /// What comes first.
+    /// The header of the shared memory.
     #[must_use]
     pub fn header(&self) -> &'a FileHeader {
         self.header
     }
 
-    /// The rings' headers.
+    /// The headers of all rings, in their order.
     #[must_use]
     pub fn rings(&self) -> &'a [RingHeader] {
         self.rings

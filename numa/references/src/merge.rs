@@ -23,10 +23,10 @@ pub enum Readiness {
     Away,
     /// Nothing has come yet. What comes has this rank or a higher one.
     Busy {
-        /// The rank.
+        /// The least rank that what comes next can have.
         rank: u64,
     },
-    /// Something has come.
+    /// Something has come, and has not been taken.
     Ready {
         /// The rank of what comes first.
         rank: u64,

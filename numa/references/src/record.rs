@@ -19,7 +19,7 @@ const KIND_SHIFT: u32 = 52;
 const MORE_SHIFT: u32 = 58;
 const NUMBER: u64 = PageNumber::END - 1;
 
-/// Kinds of records.
+/// The numbers of the kinds of records.
 mod kind {
     pub(super) const BURST: u64 = 1;
     pub(super) const QUANTUM: u64 = 2;
@@ -59,23 +59,23 @@ pub enum Record {
     Quantum(u32),
     /// The quanta from here on have seen so many changes of the address space.
     Epoch(u64),
-    /// The thread begins.
+    /// The thread with this number begins.
     Started(ThreadId),
-    /// The thread ended.
+    /// The thread that writes into the ring ended.
     Ended,
-    /// Memory was mapped.
+    /// Memory was mapped, by the change with this number.
     Mapped(u64, Box<Mapping>),
     /// Memory was given back.
     Unmapped(u64, Region),
     /// What was in memory went back.
     Discarded(u64, Region),
-    /// Memory moved.
+    /// Memory moved, by the change with this number.
     Moved(u64, Box<Move>),
     /// A block was allocated.
     Allocated(u64, Box<Block>),
     /// The block at an address was freed.
     Freed(u64, u64),
-    /// The thread forked.
+    /// The thread forked a process.
     Forked,
     /// The program wants to be replaced by the one with this path, as far as it is known.
     Replaced(Box<str>),

@@ -27,7 +27,7 @@ impl<'a> Writer<'a> {
         Self { ring, slots, head, tail: ring.tail().load(Ordering::Acquire) }
     }
 
-    /// The ring's header.
+    /// The header of the ring that this writes into.
     #[must_use]
     pub fn ring(&self) -> &'a RingHeader {
         self.ring
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         Self { ring, slots, tail, head: tail }
     }
 
-    /// The ring's header.
+    /// The header of the ring that this reads.
     #[must_use]
     pub fn ring(&self) -> &'a RingHeader {
         self.ring

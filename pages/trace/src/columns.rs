@@ -133,7 +133,7 @@ pub(crate) fn decode(mut all: &[u8], count: usize) -> Result<Vec<Event>, Malform
     Ok(events)
 }
 
-/// The next event.
+/// Takes the next event off the columns. The error says what is wrong with it.
 fn one(
     code: u8,
     times: &mut &[u8],

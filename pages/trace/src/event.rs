@@ -9,11 +9,11 @@ use crate::{Cpu, Nanoseconds, Order, Page, Thread};
 pub struct Event {
     /// When it happened, from the beginning of the recording.
     pub at: Nanoseconds,
-    /// Where.
+    /// The cpu on which it happened.
     pub cpu: Cpu,
-    /// Who did it.
+    /// The thread of the program that did it, or [`Thread::OUTSIDE`].
     pub thread: Thread,
-    /// What happened.
+    /// What happened, with the block that it happened to.
     #[serde(flatten)]
     pub kind: EventKind,
 }
@@ -24,9 +24,9 @@ pub struct Event {
 pub enum EventKind {
     /// The program was given a block.
     Allocate {
-        /// Its first page.
+        /// The first page of the block.
         page: Page,
-        /// Its size.
+        /// The size of the block: 2 to this power pages.
         order: Order,
         /// Whether it was to be filled with zeroes first.
         zeroed: bool,
@@ -36,9 +36,9 @@ pub enum EventKind {
     },
     /// A block went back, or a part of one.
     Release {
-        /// Its first page.
+        /// The first page that went back.
         page: Page,
-        /// Its size.
+        /// The size of what went back: 2 to this power pages.
         order: Order,
     },
 }

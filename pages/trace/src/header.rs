@@ -34,7 +34,7 @@ pub struct About {
     pub delay: Nanoseconds,
     /// How long the recording took.
     pub duration: Nanoseconds,
-    /// Why it ended.
+    /// Why the recording ended.
     pub ending: Ending,
     /// How many processes of the program were seen.
     pub processes: u32,
@@ -68,7 +68,7 @@ pub enum Ending {
 pub struct PageFaults {
     /// Those that needed nothing from a disk.
     pub minor: u64,
-    /// Those that did.
+    /// Those that needed something from a disk.
     pub major: u64,
 }
 

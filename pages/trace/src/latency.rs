@@ -8,13 +8,13 @@ use serde::Serialize;
 /// Zeroes if nothing was initialized.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Latency {
-    /// The mean.
+    /// The mean over all pages that were initialized.
     pub mean: f64,
     /// A tenth of the pages take at most so long.
     pub percentile_10: u64,
-    /// Half of them.
+    /// Half of the pages take at most so long.
     pub median: u64,
-    /// Nine tenths.
+    /// Nine tenths of the pages take at most so long.
     pub percentile_90: u64,
     /// Ninety-nine of a hundred.
     pub percentile_99: u64,

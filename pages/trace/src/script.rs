@@ -14,7 +14,7 @@ use crate::{EventKind, Nanoseconds, Thread, Trace};
 pub struct Step {
     /// When it was done in the recording.
     pub at: Nanoseconds,
-    /// What is done.
+    /// Whether the pages are allocated or released.
     pub action: Action,
     /// The first of the pages. The pages of a trace are numbered here in the order in which they are
     /// allocated, and one that is allocated again has another number.
@@ -26,12 +26,12 @@ pub struct Step {
 /// What is done with pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// They are allocated.
+    /// The pages are allocated.
     Allocate {
         /// Whether they are to be filled with zeroes first.
         zeroed: bool,
     },
-    /// They are released.
+    /// The pages are released.
     Release,
 }
 

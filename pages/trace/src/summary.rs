@@ -97,7 +97,7 @@ struct Last {
     count: u64,
 }
 
-/// Adds up.
+/// A summary as it grows, event by event.
 #[derive(Debug, Default)]
 struct Sum {
     summary: Summary,

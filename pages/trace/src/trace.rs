@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::{Event, Header, Place, ReadError, Reader, WriteError, Writer, text};
 use kilocore_trace_file::Wrong;
 
-/// A trace.
+/// A trace of the pages that a program was given and gave back, as a whole in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     /// What it says of itself.

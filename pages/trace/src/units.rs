@@ -52,7 +52,7 @@ pub struct Order(u8);
 pub struct OrderError;
 
 impl Order {
-    /// A single page.
+    /// The order of a single page.
     pub const SINGLE: Self = Self(0);
     /// The highest order that Linux has with pages of 4 KiB.
     pub const HIGHEST: Self = Self(10);
@@ -65,7 +65,7 @@ impl Order {
         if order > Self::HIGHEST.0 { Err(OrderError) } else { Ok(Self(order)) }
     }
 
-    /// Its number.
+    /// Returns the exponent: a block of this order has 2 to this power pages.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0

@@ -36,7 +36,7 @@ struct Page {
     touched: bool,
 }
 
-/// What was counted.
+/// What was counted of a program: its pages, and its references by kind.
 #[derive(Debug, Default)]
 struct Count {
     pages: HashMap<usize, Page>,

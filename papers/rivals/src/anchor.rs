@@ -22,7 +22,8 @@ pub(crate) unsafe trait Body: Send + Sync + 'static {
     fn finish(&mut self) -> bool;
 }
 
-/// Owns a body.
+/// Owns a body at an address that it keeps. Frees the body when dropped, if no object is left
+/// inside.
 pub(crate) struct Anchor<P: Platform, B: Body> {
     body: NonNull<B>,
     platform: PhantomData<P>,

@@ -46,7 +46,7 @@ use crate::guarded::Guarded;
 use crate::plain::PlainHook;
 use crate::request::{Operation, Request};
 
-/// A thread combines.
+/// A thread combines: it performs the requests of all.
 const COMBINING: u32 = 1;
 /// Something was published since the combiner began to look through the records.
 const AGAIN: u32 = 2;

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 /// Files that programs are made of.
 const FILES: usize = 3;
-/// Pages of each.
+/// How many pages each file has.
 const PAGES: u64 = 40;
 
 #[derive(Debug, Clone)]

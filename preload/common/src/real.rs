@@ -14,14 +14,14 @@ use libc::{
 use crate::real_functions;
 
 real_functions! {
-    /// Initializes a mutex.
+    /// Initializes a mutex with attributes, which may be null.
     pub fn pthread_mutex_init(
         mutex: *mut pthread_mutex_t,
         attr: *const pthread_mutexattr_t,
     ) -> libc::c_int;
-    /// Destroys a mutex.
+    /// Destroys a mutex that nobody holds.
     pub fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> libc::c_int;
-    /// Locks a mutex.
+    /// Locks a mutex, and waits as long as another thread holds it.
     pub fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> libc::c_int;
     /// Locks a mutex if that is possible without waiting.
     pub fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> libc::c_int;
@@ -36,7 +36,7 @@ real_functions! {
         clock: clockid_t,
         deadline: *const timespec,
     ) -> libc::c_int;
-    /// Unlocks a mutex.
+    /// Unlocks a mutex that the caller holds.
     pub fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> libc::c_int;
 
     /// Initializes a condition variable.
@@ -77,7 +77,7 @@ real_functions! {
     ) -> libc::c_int;
     /// Destroys a read-write lock.
     pub fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> libc::c_int;
-    /// Locks for reading.
+    /// Locks for reading, and waits as long as a writer holds the lock.
     pub fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
     /// Locks for reading if that is possible without waiting.
     pub fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
@@ -92,7 +92,7 @@ real_functions! {
         clock: clockid_t,
         deadline: *const timespec,
     ) -> libc::c_int;
-    /// Locks for writing.
+    /// Locks for writing, and waits as long as anybody else holds the lock.
     pub fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
     /// Locks for writing if that is possible without waiting.
     pub fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
@@ -110,13 +110,13 @@ real_functions! {
     /// Unlocks a read-write lock.
     pub fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> libc::c_int;
 
-    /// Initializes a barrier.
+    /// Initializes a barrier for `count` threads.
     pub fn pthread_barrier_init(
         barrier: *mut pthread_barrier_t,
         attr: *const pthread_barrierattr_t,
         count: libc::c_uint,
     ) -> libc::c_int;
-    /// Destroys a barrier.
+    /// Destroys a barrier at which nobody waits.
     pub fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> libc::c_int;
     /// Waits until all threads have come to the barrier.
     pub fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> libc::c_int;

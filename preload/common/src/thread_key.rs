@@ -16,7 +16,7 @@ use crate::real_functions;
 pub type Destructor = unsafe extern "C" fn(*mut c_void);
 
 real_functions! {
-    /// Makes a key.
+    /// Makes a key, under which each thread has a value of its own.
     pub fn pthread_key_create(
         key: *mut pthread_key_t,
         destructor: Option<Destructor>,

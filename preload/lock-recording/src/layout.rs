@@ -51,39 +51,39 @@ pub const MET: usize = 64;
 /// 0 means that there is no block.
 pub type UnitId = u32;
 
-/// Kinds of blocks.
+/// The kinds of blocks, as the header of each block names them.
 pub mod kind {
     /// The space was never written.
     pub const NONE: u32 = 0;
-    /// A [`LockBlock`](crate::LockBlock).
+    /// The block is a [`LockBlock`](crate::LockBlock).
     pub const LOCK: u32 = 0x4b43_0001;
-    /// A [`ShardBlock`](crate::ShardBlock).
+    /// The block is a [`ShardBlock`](crate::ShardBlock).
     pub const SHARD: u32 = 0x4b43_0002;
-    /// A [`ContentionBlock`](crate::ContentionBlock).
+    /// The block is a [`ContentionBlock`](crate::ContentionBlock).
     pub const CONTENTION: u32 = 0x4b43_0003;
-    /// A [`SiteBlock`](crate::SiteBlock).
+    /// The block is a [`SiteBlock`](crate::SiteBlock).
     pub const SITE: u32 = 0x4b43_0004;
-    /// A [`ThreadBlock`](crate::ThreadBlock).
+    /// The block is a [`ThreadBlock`](crate::ThreadBlock).
     pub const THREAD: u32 = 0x4b43_0005;
-    /// A [`ConditionBlock`](crate::ConditionBlock).
+    /// The block is a [`ConditionBlock`](crate::ConditionBlock).
     pub const CONDITION: u32 = 0x4b43_0006;
-    /// A [`ModuleBlock`](crate::ModuleBlock).
+    /// The block is a [`ModuleBlock`](crate::ModuleBlock).
     pub const MODULE: u32 = 0x4b43_0007;
-    /// A [`HistogramBlock`](crate::HistogramBlock).
+    /// The block is a [`HistogramBlock`](crate::HistogramBlock).
     pub const HISTOGRAM: u32 = 0x4b43_0008;
-    /// A [`CallerBlock`](crate::CallerBlock).
+    /// The block is a [`CallerBlock`](crate::CallerBlock).
     pub const CALLER: u32 = 0x4b43_0009;
-    /// A [`BarrierBlock`](crate::BarrierBlock).
+    /// The block is a [`BarrierBlock`](crate::BarrierBlock).
     pub const BARRIER: u32 = 0x4b43_000a;
 }
 
 /// Families of locks, as numbers.
 pub mod family {
-    /// `pthread_mutex_t`
+    /// Mutexes of POSIX, `pthread_mutex_t`.
     pub const MUTEX: u32 = 1;
-    /// `pthread_rwlock_t`
+    /// Read-write locks of POSIX, `pthread_rwlock_t`.
     pub const READ_WRITE: u32 = 2;
-    /// `pthread_spinlock_t`
+    /// Spin locks of POSIX, `pthread_spinlock_t`.
     pub const SPIN: u32 = 3;
 }
 
@@ -107,7 +107,7 @@ pub mod attribute {
 
 /// What a process lacks to record more, as numbers.
 pub mod lack {
-    /// Nothing.
+    /// The process lacks nothing.
     pub const NOTHING: u64 = 0;
     /// The file system is full, or the limit of a file's size or of the number of files is reached.
     pub const ROOM: u64 = 1;
@@ -131,7 +131,7 @@ pub mod mode {
 pub struct FileHeader {
     /// [`MAGIC`]. It is written last.
     pub magic: AtomicU64,
-    /// [`VERSION`]
+    /// [`VERSION`]. A reader refuses any other.
     pub version: AtomicU32,
     /// The number of the process that writes the file.
     pub pid: AtomicU32,
@@ -219,17 +219,17 @@ pub struct SparseHistogram {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct LockBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// The address of the lock. It is 0 if this block stands for many locks.
     pub address: AtomicU64,
     /// 1 if this block stands for many locks, otherwise 0.
     pub many: AtomicU32,
-    /// One of [`family`].
+    /// The family of the lock: one of [`family`].
     pub family: AtomicU32,
     /// The [`ShardBlock`]s of each mode.
     pub shards: [[AtomicU32; SHARDS]; 2],
-    /// Bits of [`attribute`].
+    /// The attributes of the lock, as bits of [`attribute`].
     pub attributes: AtomicU32,
     /// The [`SiteBlock`] of the place where the lock was created.
     pub site: AtomicU32,
@@ -266,7 +266,7 @@ pub type Nested = AtomicU64;
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct ShardBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// The thread that takes the lock most often, as a word of [`majority`](crate::majority). It is
     /// kept for exclusive holds, and in the slot that threads share.
@@ -287,7 +287,7 @@ pub struct ShardBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct HistogramBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// How long what is counted took, in clock cycles.
     pub histogram: Histogram,
@@ -297,11 +297,11 @@ pub struct HistogramBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ContentionBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
-    /// The [`LockBlock`].
+    /// The [`LockBlock`] of the lock that was waited for.
     pub lock: AtomicU32,
-    /// One of [`mode`].
+    /// The mode in which it was waited for: one of [`mode`].
     pub mode: AtomicU32,
     /// The element with index `n` is the number of acquisitions that had to wait and found `n`
     /// other waiters.
@@ -314,7 +314,7 @@ pub struct ContentionBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct SiteBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// A hash of the frames and of the family of the locks that are created here.
     pub hash: AtomicU64,
@@ -334,7 +334,7 @@ pub struct SiteBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ThreadBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// How long threads slept, in cycles, without waiting for locks, conditions or barriers.
     pub asleep: AtomicU64,
@@ -349,7 +349,7 @@ pub struct ThreadBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ConditionBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// The address of the condition variable.
     pub address: AtomicU64,
@@ -375,7 +375,7 @@ pub struct ConditionBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct CallerBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// The [`SiteBlock`] of the place.
     pub site: AtomicU32,
@@ -393,7 +393,7 @@ pub struct CallerBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct BarrierBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// The address of the barrier. It is 0 if the barrier was destroyed.
     pub address: AtomicU64,
@@ -415,7 +415,7 @@ pub struct BarrierBlock {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ModuleBlock {
-    /// Kind and length.
+    /// The kind and the length of the block.
     pub header: BlockHeader,
     /// The first address that belongs to it.
     pub start: AtomicU64,

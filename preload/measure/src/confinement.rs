@@ -31,11 +31,10 @@ pub(crate) const ROOM_BELOW_ROOT: u64 = 1 << 20;
 /// What the process will not be able to use any more after a call of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// System calls.
+    /// System calls, but for a few.
     Calls,
-    /// The clock.
     Clock,
-    /// Both.
+    /// System calls and the clock.
     All,
 }
 

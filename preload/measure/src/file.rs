@@ -50,7 +50,7 @@ pub(crate) struct File {
     pub(crate) capacity: u64,
     /// The length of the file in bytes.
     pub(crate) length: u64,
-    /// The file itself.
+    /// What tells the file from others, whatever its path.
     pub(crate) id: FileId,
 }
 

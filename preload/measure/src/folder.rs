@@ -16,7 +16,7 @@ use crate::{broker, confined};
 /// The rights of a group and of others to write.
 const OTHERS_WRITE: libc::mode_t = 0o022;
 
-/// The open folder.
+/// The folder of recordings, which was opened and found safe.
 #[derive(Debug)]
 pub(crate) struct Folder {
     descriptor: libc::c_int,

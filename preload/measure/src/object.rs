@@ -47,7 +47,7 @@ pub(crate) const fn unit(word: u32) -> u32 {
 
 /// A lock of the program.
 pub(crate) trait Object: Copy {
-    /// One of [`family`].
+    /// The family of such locks: one of [`family`].
     const FAMILY: u32;
     fn address(self) -> usize;
     /// Returns the recorder's bytes in the object, or null if there are none.

@@ -23,9 +23,9 @@ pub(crate) const HELD: usize = 32;
 /// A lock that the thread holds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    /// The lock's address.
+    /// The address of the lock.
     pub(crate) object: usize,
-    /// The lock's record.
+    /// The lock's block in the recording.
     pub(crate) lock: *const LockBlock,
     /// The shard in which the hold is counted. It is null if there is no room.
     pub(crate) shard: *const ShardBlock,

@@ -9,7 +9,7 @@ use std::process::Command;
 use common::{library, program};
 use kilocore_lock_profile::Profile;
 
-/// Nobody.
+/// The user `nobody`.
 const OTHER: u32 = 65534;
 
 /// Whether the test can have another user. If not, it says that it does nothing.

@@ -16,7 +16,7 @@ use crate::system;
 
 /// Nobody has asked yet.
 const UNMADE: u8 = 0;
-/// Somebody makes it.
+/// A thread makes the pool now.
 const MAKING: u8 = 1;
 /// It is there, or there is to be none.
 const DONE: u8 = 2;

@@ -48,7 +48,7 @@ pub(crate) enum Want {
 /// The part of a range of addresses that lies in the pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Inside {
-    /// All of it.
+    /// The whole range: these pages.
     All(Run),
     /// These pages, and what is before and behind them.
     Part(Run),

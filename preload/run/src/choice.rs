@@ -19,7 +19,7 @@ pub(crate) struct Choice<F: 'static> {
     what: &'static str,
     /// Returns the functions of the lock of that name.
     find: fn(&str) -> Result<&'static F, &'static dyn Display>,
-    /// glibc's own functions.
+    /// The functions of glibc, for a process without a choice.
     glibc: &'static F,
     /// The functions until the choice is made.
     undecided: &'static F,

@@ -28,7 +28,7 @@ pub(crate) fn for_waiters() -> u32 {
     (count() - 1).max(1)
 }
 
-/// Counts the cores.
+/// Counts the cores that the process may use, and keeps the number.
 #[cold]
 pub(crate) fn measure() -> u32 {
     let cores = kilocore_preload_common::errno::preserved(|| {

@@ -36,7 +36,7 @@ pub(crate) struct SleepersPay;
 const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 
-/// Values of [`MEMBARRIER`].
+/// What [`MEMBARRIER`] holds: nobody has asked, the kernel offers it, or the kernel refuses it.
 const UNKNOWN: u32 = 0;
 const READY: u32 = 1;
 const REFUSED: u32 = 2;

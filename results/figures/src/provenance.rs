@@ -17,7 +17,7 @@ pub enum Provenance {
 }
 
 impl Provenance {
-    /// In a word.
+    /// Returns the word that stands beside figures of this kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -13,28 +13,28 @@ pub enum Unit {
     Percent,
     /// From 0 to 1.
     Share,
-    /// Times something else.
+    /// How many times as large it is as another figure.
     Ratio,
     /// Cycles of a core.
     Cycles,
-    /// Nanoseconds.
+    /// Nanoseconds (ns).
     Nanoseconds,
-    /// Seconds.
+    /// Seconds (s).
     Seconds,
-    /// In a second.
+    /// How many in a second: a rate.
     PerSecond,
     /// Millions of bytes in a second.
     MegabytesPerSecond,
-    /// Bytes.
+    /// Bytes, never multiples such as KiB.
     Bytes,
-    /// Watts.
+    /// Watts (W).
     Watts,
-    /// Joules.
+    /// Joules (J).
     Joules,
 }
 
 impl Unit {
-    /// In words.
+    /// Returns what stands beside figures of this unit, such as `ns`.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {

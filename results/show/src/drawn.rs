@@ -28,7 +28,7 @@ pub struct Style {
     pub index: usize,
     /// Place of its colour in the style sheet.
     pub colour: usize,
-    /// Its dashes.
+    /// The dashes of its line, as `stroke-dasharray` of SVG.
     pub dash: &'static str,
     /// The path of its marker around the origin.
     pub marker: &'static str,

@@ -10,20 +10,20 @@ use crate::ReportError;
 /// What a report may be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// The page.
+    /// A page of HTML with charts and tables, which works offline.
     Html,
     /// The chart of throughput.
     Svg,
-    /// The points.
+    /// A table of all points, one in each row.
     Csv,
-    /// Everything.
+    /// One document with all that is known of the study.
     Json,
-    /// The tables.
+    /// The tables, as a document of Markdown has them.
     Markdown,
 }
 
 impl Format {
-    /// All formats.
+    /// All formats, in the order of the variants.
     pub const ALL: [Format; 5] =
         [Format::Html, Format::Svg, Format::Csv, Format::Json, Format::Markdown];
 

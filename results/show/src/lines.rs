@@ -32,7 +32,7 @@ impl Across {
     }
 }
 
-/// A line.
+/// A line of a chart, with what is drawn about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// What it is of.
@@ -64,11 +64,11 @@ impl Line {
 /// Lines on common axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
-    /// What stands above.
+    /// The title, which stands above the chart.
     pub title: String,
     /// Where the figures come from.
     pub mark: Mark,
-    /// The horizontal axis.
+    /// What the horizontal axis counts.
     pub across: Across,
     /// What the vertical axis is labelled.
     pub up: String,
@@ -78,7 +78,7 @@ pub struct Lines {
     pub linear: Option<f64>,
     /// Whether two such charts stand side by side.
     pub small: bool,
-    /// The lines.
+    /// The lines, in the order in which their names stand.
     pub lines: Vec<Line>,
 }
 

@@ -8,9 +8,9 @@ use crate::Mark;
 #[derive(Debug, Clone, PartialEq, Eq, Template)]
 #[template(path = "machine.html")]
 pub struct Machine {
-    /// Its name.
+    /// The name of the machine file.
     pub name: String,
-    /// What it is.
+    /// What the machine is, in a few words: its processors.
     pub title: String,
     /// Its figures. Without any, a page does not show them.
     pub groups: Vec<FigureGroup>,
@@ -24,16 +24,16 @@ impl askama::filters::HtmlSafe for Machine {}
 pub struct FigureGroup {
     /// What they are of.
     pub title: &'static str,
-    /// The figures.
+    /// The figures of the group, one in each row.
     pub rows: Vec<FigureRow>,
 }
 
-/// A figure.
+/// A figure of a machine file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FigureRow {
-    /// What it is.
+    /// What the figure is of.
     pub name: &'static str,
-    /// With its unit.
+    /// The figure as text, with its unit.
     pub value: String,
     /// Where it comes from.
     pub mark: Mark,

@@ -14,7 +14,7 @@ use crate::text::printable;
     ext = "html"
 )]
 pub struct Mark {
-    /// The kind.
+    /// What kind of figure is marked.
     pub kind: Provenance,
     /// Of what: a host, a machine file and a seed, a publication. May be empty.
     pub of: String,
@@ -24,7 +24,7 @@ pub struct Mark {
 impl askama::filters::HtmlSafe for Mark {}
 
 impl Mark {
-    /// A mark.
+    /// Makes a mark. Characters of `of` that cannot be printed are replaced.
     #[must_use]
     pub fn new(kind: Provenance, of: &str) -> Self {
         Self { kind, of: printable(of) }

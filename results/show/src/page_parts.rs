@@ -44,7 +44,7 @@ impl<'a> Head<'a> {
 #[derive(Debug, Template)]
 #[template(path = "foot.html")]
 pub struct Foot<'a> {
-    /// Who made it.
+    /// By whom, how and when the page was made.
     pub generated: &'a Generated,
 }
 

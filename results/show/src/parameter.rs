@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A parameter.
+/// A parameter of a simulation, with where its value comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Parameter {
     /// What the parameter is.
@@ -14,7 +14,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A parameter.
+    /// Makes a parameter of its three texts.
     #[must_use]
     pub fn new(name: &str, value: String, source: &str) -> Self {
         Self { name: name.to_owned(), value, source: source.to_owned() }

@@ -8,11 +8,11 @@ use crate::ReportError;
 /// What stands in a column of one point.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// A name.
+    /// A name or another text.
     Text(String),
-    /// A whole number.
+    /// A figure that is a whole number.
     Whole(u64),
-    /// Any other number.
+    /// A figure that need not be a whole number.
     Number(f64),
     /// Whether something is so.
     Flag(bool),

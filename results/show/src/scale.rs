@@ -9,13 +9,13 @@ pub enum Growth {
     Logarithmic,
 }
 
-/// An axis.
+/// An axis: which figure stands at which place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     growth: Growth,
     /// The figures at both ends, ascending.
     domain: (f64, f64),
-    /// Their places.
+    /// The places of these, in the units of the sheet.
     range: (f64, f64),
 }
 

@@ -14,9 +14,9 @@ pub enum Host {
     Machine(Machine),
     /// A real one, or one that no machine file describes.
     Real {
-        /// Its name.
+        /// The name of the machine.
         name: String,
-        /// What it is.
+        /// What the machine is, in a few words.
         title: String,
         /// What is known of it: what, and its value.
         facts: Vec<(&'static str, String)>,
@@ -47,7 +47,7 @@ pub struct About {
     pub kind: &'static str,
     /// What it is of.
     pub title: String,
-    /// The machine.
+    /// The machine that it was made on.
     pub host: Host,
     /// What was simulated, if anything was.
     pub parameters: Vec<Parameter>,

@@ -10,7 +10,7 @@ pub struct Table {
     /// What a document that has this table in it calls it, among the tables of its study: `rates-8`.
     /// Letters, digits and hyphens. Empty if none asks for it.
     pub name: String,
-    /// What stands above.
+    /// The title, which stands above the table.
     pub title: String,
     /// Where all figures come from; none if the title says it, as of a table with figures of two kinds.
     pub mark: Option<Mark>,

@@ -93,7 +93,7 @@ const FIGURE_NAME_WIDTH: u16 = 34;
 /// Room for a figure and its unit; the line of counts is broken.
 const FIGURE_VALUE_WIDTH: u16 = 13;
 
-/// Eight heights.
+/// The bars of a sparkline, from the lowest to the highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The most bars of a curve; of more points every second, third… is shown.

@@ -160,7 +160,7 @@ const SLACK: Cycles = Cycles(SPAN.0 / 2);
 pub(crate) struct Agenda {
     /// Events less than [`SPAN`] after the origin.
     heap: BinaryHeap<Entry>,
-    /// All others.
+    /// Events at least [`SPAN`] after the origin.
     far: BinaryHeap<Far>,
     /// Where the times of near events count from.
     origin: Cycles,
@@ -189,7 +189,7 @@ impl Agenda {
         self.horizon
     }
 
-    /// Plans an event.
+    /// Plans an event for a time.
     #[inline]
     pub(crate) fn plan(&mut self, time: Cycles, event: Event) {
         let chance = self.chance();
@@ -234,7 +234,6 @@ impl Agenda {
         (self.time_of(key), event.into())
     }
 
-    /// Forgets all events.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
         self.far.clear();

@@ -88,9 +88,9 @@ pub struct Touch {
 }
 
 impl Touch {
-    /// Reads every line.
+    /// Reads every line of the block.
     pub const READ: Self = Self { access: Access::Read, every: 1, under_way: None };
-    /// Writes every line.
+    /// Writes every line of the block.
     pub const WRITE: Self = Self { access: Access::Write, every: 1, under_way: None };
 
     /// Leaves lines out: touches the first of every `lines` lines.

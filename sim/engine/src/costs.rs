@@ -10,7 +10,7 @@ use crate::ids::{CacheId, DomainId, GroupId, Id, SocketId};
 pub(crate) struct CoreLocation {
     pub(crate) cache: CacheId,
     pub(crate) group: GroupId,
-    /// The last-level cache.
+    /// The last-level cache that the core shares.
     pub(crate) domain: DomainId,
     pub(crate) node: NodeId,
     pub(crate) socket: SocketId,

@@ -39,7 +39,7 @@ pub enum RunState {
     Ready,
     /// It sleeps, and wants no core.
     Asleep,
-    /// It has ended.
+    /// It has ended, and never runs again.
     Done,
 }
 

@@ -39,7 +39,7 @@ ids! {
     pub(crate) GroupId;
     /// A last-level cache, counted over the machine.
     pub(crate) DomainId;
-    /// A socket.
+    /// A socket of the machine.
     pub(crate) SocketId;
     /// A line of simulated memory, in the order of first touch.
     pub(crate) LineId;

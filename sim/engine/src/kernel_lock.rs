@@ -16,7 +16,7 @@ use crate::platform::watch::watch;
 use crate::platform::words::SimU32;
 use crate::state::LockWords;
 
-/// A ticket lock.
+/// A ticket lock of the simulated kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KernelLock<'a> {
     next: &'a SimU32,

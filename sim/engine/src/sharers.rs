@@ -71,7 +71,7 @@ impl<C: Id> Sharers<C> {
         None
     }
 
-    /// Leaves no sharer.
+    /// Takes all sharers away from a line.
     #[inline]
     pub(crate) fn clear(&mut self, line: LineId) {
         match self.of_mut(line) {

@@ -57,7 +57,7 @@ pub enum SimError {
     /// A task was to run on none of the cores that it may use.
     #[error("task {} may run on no core: its set holds none of those that the simulation uses", task.0)]
     NoCore {
-        /// The task.
+        /// The task that was to run.
         task: TaskId,
     },
     /// Nothing can happen any more, but tasks have not ended: a lost wake-up or a deadlock in
@@ -96,7 +96,8 @@ const BUSIEST_LINES: usize = 16;
 pub struct Simulation {
     engine: Box<Engine>,
     sockets: usize,
-    /// Dropped last.
+    /// The memory that this thread allocates from meanwhile. It is dropped last, as the engine may
+    /// lie in it.
     heap: Option<OpenHeap>,
 }
 

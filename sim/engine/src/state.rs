@@ -43,7 +43,7 @@ pub(crate) enum TaskState {
     Done,
 }
 
-/// A simulated thread.
+/// A simulated thread: its fiber, where it runs, and what it has done.
 #[derive(Debug)]
 pub(crate) struct Task {
     pub(crate) fiber: Option<Fiber>,
@@ -129,7 +129,6 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// An idle core.
     pub(crate) fn new(place: CoreLocation) -> Self {
         Self {
             place,

@@ -21,7 +21,7 @@ pub enum ReferenceKind {
     Read,
     /// A store of one word.
     Write,
-    /// An atomic read-modify-write.
+    /// An atomic read-modify-write of one word.
     ReadModifyWrite,
 }
 

@@ -35,7 +35,7 @@ pub struct Description {
     pub smt_throughput: Figure,
     /// What is inside what.
     pub topology: Topology,
-    /// Core-to-core latencies.
+    /// How long a cache line takes from one core to another, by their distance.
     pub latency: Latencies,
     /// What the coherence protocol adds.
     pub coherence: Coherence,
@@ -113,7 +113,7 @@ pub struct Coherence {
     pub pause_cycles: Figure,
 }
 
-/// Caches.
+/// The caches of each core and of each domain: their sizes, and how long accesses take that hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caches {
@@ -170,7 +170,7 @@ impl Caches {
     }
 }
 
-/// Main memory.
+/// Main memory: its latency, from its own node and from another one, and its bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
@@ -216,7 +216,7 @@ pub struct OperatingSystem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// While it computes.
+    /// While it computes, in watts.
     pub active_w: Figure,
     /// Spinning on a line in its cache.
     pub spin_w: Figure,

@@ -14,7 +14,7 @@ use super::profile::{Target, USUAL_MOST_CORES};
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, output, say};
 
-/// What to forecast.
+/// A forecast that is asked for, and what it starts from.
 #[derive(Debug)]
 pub(super) struct Question<'a> {
     pub(super) target: &'a Target,

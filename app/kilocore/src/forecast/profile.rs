@@ -18,7 +18,7 @@ use crate::record::locks;
 use kilocore_command_line::reports::{self, ReportFile, Reports};
 use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 
-/// What to forecast.
+/// The machine and the numbers of cores that a forecast is for, and the locks that it compares.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
     /// The machine, by name or as a machine file; see `kilocore list machines` [default: the largest

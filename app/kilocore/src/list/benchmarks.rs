@@ -7,7 +7,6 @@ use kilocore_command_line::{Failure, output};
 use kilocore_kernel_bench::{Info, Kind, benchmarks};
 use serde::Serialize;
 
-/// Lists the benchmarks.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Show this one in full

@@ -13,7 +13,6 @@ use kilocore_command_line::output;
 use kilocore_command_line::{mutexes, rw_locks};
 use kilocore_show::terminal::words_table;
 
-/// Lists the locks.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Show this one in full

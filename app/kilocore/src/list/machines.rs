@@ -12,7 +12,6 @@ use kilocore_show::terminal::NARROWEST;
 use kilocore_show::terminal::columns::{Align, Column, table_of};
 use kilocore_show::text::printable;
 
-/// Lists the machines.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Show this one in full, each figure with its source

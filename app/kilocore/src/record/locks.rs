@@ -92,7 +92,7 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
     output::check_folder(path)
 }
 
-/// Writes the recording.
+/// Writes the recording to `path`, and says where it is.
 pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
     profile.write(path)?;
     say(&format!("recording written to {}", path.display()));

@@ -11,7 +11,6 @@ use kilocore_command_line::output;
 /// The file's name if none is given.
 const USUAL_NAME: &str = "kilocore.machine.toml";
 
-/// Measures this host.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Write the recording here [default: kilocore.machine.toml]

@@ -58,7 +58,7 @@ pub(crate) enum Choice<'a> {
     Both(&'a [OsString]),
     /// Start this, and watch it.
     Watch(&'a [OsString]),
-    /// Watch a process.
+    /// Watch a process that runs, by its id.
     Attach(u32, ProcessScope),
 }
 

@@ -21,7 +21,7 @@ struct MeasurementsDocument<'a> {
     left_out: &'a [LeftOut],
 }
 
-/// One measured throughput.
+/// A measured throughput, as a document has it.
 #[derive(Debug, Serialize)]
 struct Point<'a> {
     lock: &'a str,

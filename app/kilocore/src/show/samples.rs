@@ -21,7 +21,7 @@ struct SamplesDocument {
     format: String,
     command: Option<String>,
     kernel: Option<String>,
-    /// What is counted.
+    /// What weights are counted in, such as cycles.
     unit: String,
     event: Option<String>,
     samples: u64,

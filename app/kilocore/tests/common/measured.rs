@@ -114,7 +114,7 @@ impl Measured {
         }
     }
 
-    /// The first run.
+    /// The profile's first run, which is that on all cores.
     #[track_caller]
     pub(crate) fn run(&self) -> &Value {
         &self.profile.as_ref().unwrap_or_else(|| panic!("no profile: {self:?}"))["runs"][0]

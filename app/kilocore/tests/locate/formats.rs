@@ -17,7 +17,6 @@ pub(crate) const FORMATS: [&str; 4] = ["script.gz", "folded", "pprof", "pprof.gz
 /// Samples a second in the recordings.
 pub(crate) const HERTZ: &str = "997";
 
-/// Reads a profile.
 pub(crate) fn read(path: &Path) -> SampledProfile {
     kilocore_sampled_profile::read(path, &kilocore_sampled_profile::Options::default(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"))

@@ -24,7 +24,7 @@ pub(super) struct Disk {
     pub(super) losses: u64,
     /// From this operation on, all fail.
     pub(super) stops_at: Option<u64>,
-    /// This operation fails.
+    /// The number of the one operation that fails.
     pub(super) fails_at: Option<u64>,
     pub(super) failing_reads: bool,
     pub(super) failing_writes: bool,

@@ -58,7 +58,7 @@ fn count(cell: &Cell<u32>) {
     cell.set(cell.get() + 1);
 }
 
-/// One program.
+/// One run of the program, from its start to its end.
 struct Life<S: Under> {
     tree: Tree<S>,
     present: Map,
@@ -115,7 +115,7 @@ impl<S: Under> World<'_, S> {
         Ok(())
     }
 
-    /// Ends the program.
+    /// Ends the program that runs, in this way.
     fn end(&mut self, end: End) {
         self.life = None;
         let by_power = end == End::PowerFailure;

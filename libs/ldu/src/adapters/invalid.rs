@@ -28,7 +28,7 @@ pub enum Invalid {
     Count {
         /// How many items were reached. The walk stops at `said + 1`.
         reached: usize,
-        /// The structure's count.
+        /// How many items the structure says that it has.
         said: usize,
     },
 }
@@ -66,7 +66,7 @@ impl Tally {
         Self { reached: 0, said }
     }
 
-    /// Counts an item.
+    /// Counts an item that was reached. It is an error if there are more than the structure says.
     pub(super) fn step(&mut self) -> Result<(), Invalid> {
         self.reached += 1;
         if self.reached > self.said { Err(self.wrong()) } else { Ok(()) }

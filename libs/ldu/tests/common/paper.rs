@@ -48,7 +48,7 @@ pub trait Pitfall: Send + Sync + 'static {
     fn migrate() {}
 }
 
-/// No error.
+/// The paper's algorithm without a planted error.
 pub struct Sane;
 impl Pitfall for Sane {}
 

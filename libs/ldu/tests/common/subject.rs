@@ -11,7 +11,7 @@ use super::{Census, Probe};
 
 /// A root of probes behind some log.
 pub trait Subject<P: Platform>: Send + Sync + Sized + 'static {
-    /// What roots share.
+    /// What all roots of a test have in common.
     type Domain: Clone + Send + Sync + 'static;
     /// A probe that is out.
     type Out: Deref<Target = Probe> + Send;

@@ -84,7 +84,6 @@ pub(super) struct Queue<P: Platform> {
 }
 
 impl<P: Platform> Queue<P> {
-    /// An empty one.
     pub(super) fn new() -> Self {
         Self { lock: Padded(Ticket::new()), line: Padded(P::Cell::new(Line::empty())) }
     }
@@ -113,7 +112,7 @@ impl<P: Platform> Queue<P> {
     }
 }
 
-/// Those who wait.
+/// The threads that wait, in the order in which they came.
 pub(super) struct Line<P: Platform> {
     first: *mut Waiter<P>,
     /// Meaningful while `first` is not null.

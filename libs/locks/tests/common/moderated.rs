@@ -16,7 +16,7 @@ pub trait Waiting: Send + Sync + 'static {
     const GIVES_UP: bool = false;
 }
 
-/// Nobody queues.
+/// All waiters wait in the room, and none in the lock's own queue.
 #[derive(Debug)]
 pub struct AllInTheRoom;
 impl Waiting for AllInTheRoom {
@@ -38,7 +38,7 @@ impl Waiting for Impatient {
     const GIVES_UP: bool = true;
 }
 
-/// `L`, moderated.
+/// The lock `L`, with its waiters moderated.
 pub struct Behind<P: Platform, L, F, W> {
     pub lock: L,
     pub stamp: P::U32,

@@ -49,7 +49,7 @@ pub enum Deed {
     /// Reads, and if it sees an update, stays until that has returned. For a single update and a single reader,
     /// for which the update must not wait.
     Stay,
-    /// Adds one.
+    /// Updates the pair: adds one.
     Update,
     /// Replaces the pair by one whose numbers are those that an update would have made, if this is the only
     /// writer.

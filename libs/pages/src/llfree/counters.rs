@@ -13,7 +13,7 @@ impl<P: Platform> Tree<P> {
         Self(P::U32::new(tokens))
     }
 
-    /// Puts tokens back.
+    /// Puts `count` tokens back.
     pub(super) fn give(&self, count: u32) {
         // Release: whoever takes the token sees the unit of the child that was given before it. Argued:
         // without that, it could look for a unit in vain for some time. loom gives up on such a search.
@@ -33,7 +33,7 @@ impl<P: Platform> Tree<P> {
         })
     }
 
-    /// Ends a reservation.
+    /// Ends a reservation, and leaves the tokens as they are.
     pub(super) fn leave(&self) {
         // Relaxed: it hands over nothing.
         self.0.fetch_and(!RESERVED, Ordering::Relaxed);

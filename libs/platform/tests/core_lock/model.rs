@@ -44,7 +44,7 @@ enum Step {
     Ordered,
     /// From afar: `membarrier` has failed.
     Refused,
-    /// Holds the lock.
+    /// The thread holds the lock.
     Inside,
 }
 

@@ -83,7 +83,8 @@ impl Adviser {
         }
     }
 
-    /// What to do.
+    /// Ends the stream, and gives advice on each mapping that was referred to: where its pages
+    /// should lie, as the costs of the simulated placements and these thresholds have it.
     #[must_use]
     pub fn advice(self, thresholds: &Thresholds) -> Advice {
         let threads = self.streamed.threads();

@@ -12,7 +12,7 @@ use crate::advice::page_use::Owner;
 use crate::advice::regions::{Piece, Regions, RowId};
 use crate::advice::rows::Rows;
 
-/// See the [module](self).
+/// The blocks that are allocated now, and which pages belong to them.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     regions: Regions<Owner>,

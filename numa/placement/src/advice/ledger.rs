@@ -20,7 +20,8 @@ use crate::advice::sums::{Placement, Sums};
 pub(crate) const SIMULATED: [Placement; 4] =
     [Placement::FirstTouch, Placement::Interleaved, Placement::Migrated, Placement::Replicated];
 
-/// See the [module](self).
+/// Enters the cost of each reference in the row of its mapping, and counts the references to each
+/// page by node.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     costs: Costs,

@@ -29,7 +29,7 @@ pub struct Advice {
 /// What is known of a mapping, or of several mappings or blocks that share a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingAdvice {
-    /// What it is.
+    /// What kind of memory the row is about, which names it.
     pub kind: MemoryKind,
     /// How many mappings or blocks the row has.
     pub mappings: u64,
@@ -41,9 +41,9 @@ pub struct MappingAdvice {
     pub mapped: bool,
     /// Bytes of the pages that were used. Pages that were given back and came again count twice.
     pub touched_bytes: u64,
-    /// Loads.
+    /// How many loads referred to it.
     pub reads: u64,
-    /// Stores.
+    /// How many stores referred to it.
     pub writes: u64,
     /// How many nodes used it.
     pub nodes: u32,
@@ -62,7 +62,7 @@ pub struct MappingAdvice {
 }
 
 impl Advice {
-    /// All references.
+    /// How many references there were to all mappings: loads and stores.
     #[must_use]
     pub fn references(&self) -> u64 {
         self.mappings.iter().map(MappingAdvice::references).sum()
@@ -98,7 +98,7 @@ impl Advice {
 }
 
 impl MappingAdvice {
-    /// Loads and stores.
+    /// How many references there were: loads and stores.
     #[must_use]
     pub fn references(&self) -> u64 {
         self.reads + self.writes

@@ -37,7 +37,7 @@ pub(crate) struct PageUse {
     pub(crate) home: Node,
     /// Who has used it. None if it is not in use.
     pub(crate) nodes: Nodes,
-    /// Whose it is.
+    /// The row and the block that the page belongs to.
     pub(crate) owner: Owner,
     /// The state of the ledger in which that was last looked up.
     pub(crate) seen: u32,

@@ -19,7 +19,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Those of nothing.
+    /// The sizes of no mapping at all: whatever is merged takes their place.
     pub(crate) const NONE: Self = Self { smallest: u64::MAX, largest: 0 };
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -43,7 +43,7 @@ pub(crate) struct Row {
     pub(crate) sums: Sums,
 }
 
-/// See the [module](self).
+/// The rows of the report, of which there are only so many.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     rows: Vec<Row>,

@@ -86,7 +86,7 @@ impl Display for Site {
 /// What callers ask for memory for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// For themselves.
+    /// For data of their own.
     Own(Site),
     /// As the stack of a thread that they start.
     ThreadStack(Site),
@@ -141,7 +141,8 @@ impl Sites {
         purpose
     }
 
-    /// Memory was mapped.
+    /// Learns that memory was mapped. If code was mapped there, what is known of callers no longer
+    /// holds.
     pub(crate) fn map(&mut self, mapping: &Mapping) {
         if self.code.map(mapping) {
             self.known.clear();

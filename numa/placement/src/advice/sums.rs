@@ -25,7 +25,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// All of them.
+    /// All placements, in the order of the variants.
     pub const ALL: [Self; 6] = [
         Self::FirstTouch,
         Self::Interleaved,

@@ -58,7 +58,7 @@ pub enum Remedy {
     Replicate,
 }
 
-/// What is gained.
+/// How many cycles a remedy would save.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
     /// Over the whole run, of all threads together.
@@ -87,9 +87,9 @@ pub enum Reason {
 pub enum Verdict {
     /// There are too few references to tell.
     Unknown,
-    /// Nothing.
+    /// Leave the mapping alone, for this reason.
     Leave(Reason),
-    /// This.
+    /// Apply this remedy, which is expected to gain so much.
     Do(Remedy, Gain),
 }
 

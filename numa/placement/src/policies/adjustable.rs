@@ -71,11 +71,11 @@ pub struct AdjustableOptions {
     pub base_step: f64,
     /// What a rate of 1 adds to it.
     pub step_by_rate: f64,
-    /// The largest step.
+    /// The largest step, whatever the rate.
     pub most_step: f64,
     /// Places in a processor's queue for each other processor.
     pub queue_places: u32,
-    /// Who is told.
+    /// Which processors are told to adjust their delays.
     pub told: Audience,
     /// Whether the daemon gives up copies that have lost.
     pub drops: bool,
@@ -102,7 +102,7 @@ impl AdjustableOptions {
     }
 }
 
-/// See the [module](self).
+/// The policy of Lee and Cho, with adjustable delays.
 #[derive(Debug)]
 pub struct Adjustable {
     options: AdjustableOptions,

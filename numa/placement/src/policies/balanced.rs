@@ -79,7 +79,7 @@ struct Account {
     known_writes: u64,
 }
 
-/// See the [module](self).
+/// The policy that weighs what a copy saves against what it costs.
 #[derive(Debug)]
 pub struct Balanced {
     options: BalancedOptions,
@@ -87,7 +87,7 @@ pub struct Balanced {
     accounts: Vec<Account>,
     /// Writes to each page, by anybody.
     writes: Vec<u64>,
-    /// Whether copies paid.
+    /// How often copies paid that were brought.
     brought: Experience,
     /// Whether it paid to give copies up.
     given_up: Experience,

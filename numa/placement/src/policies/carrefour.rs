@@ -58,7 +58,7 @@ struct Seen {
     never_again: bool,
 }
 
-/// See the [module](self).
+/// The policy that copies, moves or spreads pages by samples of traffic.
 #[derive(Debug)]
 pub struct Carrefour {
     options: CarrefourOptions,

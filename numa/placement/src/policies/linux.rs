@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::policy::{At, Decision, Policy};
 use crate::units::{NEVER, Node, Page, Processor};
 
-/// See the [module](self).
+/// The policy of Linux, which moves a page after two faults in a row from one node.
 #[derive(Debug)]
 pub struct LinuxBalancing {
     period: Cycles,

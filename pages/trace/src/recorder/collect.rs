@@ -32,7 +32,7 @@ pub(crate) struct Limits {
     pub(crate) events: Option<u64>,
 }
 
-/// Collects.
+/// Reads the kernel's records while the program runs, and enters what belongs to it in the ledger.
 #[derive(Debug)]
 pub(crate) struct Collector {
     pub(crate) cores: Cores,
@@ -48,7 +48,7 @@ pub(crate) struct Collector {
     delivered: u64,
 }
 
-/// What was collected.
+/// What the records of a whole run came to.
 #[derive(Debug)]
 pub(crate) struct Collected {
     pub(crate) balance: Balance,

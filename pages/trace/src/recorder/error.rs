@@ -15,7 +15,7 @@ pub enum RecordError {
     /// The program cannot be started.
     #[error("cannot start '{}': {source}", program.display())]
     Start {
-        /// The program.
+        /// The program, as it was named.
         program: OsString,
         /// What the system said.
         source: io::Error,
@@ -34,9 +34,9 @@ pub enum RecordError {
         "the kernel's tracepoint {place} has no {part} that is known; record on a kernel from 4.8 on"
     )]
     Unknown {
-        /// The tracepoint.
+        /// The name of the kernel's tracepoint.
         place: &'static str,
-        /// What it lacks.
+        /// The part that it lacks, such as a field of its records.
         part: &'static str,
     },
     /// The kernel forbids users to watch whole cores.
@@ -45,7 +45,7 @@ pub enum RecordError {
          kernel.perf_event_paranoid is {}); run this as root", paranoid.map_or("unknown".to_owned(), |it| it.to_string())
     )]
     Refused {
-        /// The level.
+        /// The value of `kernel.perf_event_paranoid`; `None` if it cannot be read.
         paranoid: Option<i32>,
         /// What the system said.
         source: io::Error,
@@ -72,7 +72,7 @@ pub enum RecordError {
          as root the sysctl kernel.perf_event_mlock_kb"
     )]
     Buffer {
-        /// The core.
+        /// The number of the core.
         core: u32,
         /// What the system said.
         source: io::Error,

@@ -60,7 +60,7 @@ impl Ledger {
         self.full
     }
 
-    /// The end.
+    /// Ends the trace, and says what came of it.
     pub(crate) fn close(self) -> Balance {
         Balance {
             writer: self.writer,

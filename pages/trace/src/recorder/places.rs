@@ -51,7 +51,7 @@ struct Block {
 }
 
 impl Places {
-    /// Finds them.
+    /// Finds both tracepoints in tracefs, and the fields of their records.
     pub(crate) fn find() -> Result<Self, RecordError> {
         let tracefs = Tracefs::open()?;
         Self::of(&tracefs.find(ALLOCATE)?, &tracefs.find(RELEASE)?)

@@ -24,7 +24,7 @@ use crate::recorder::places::Places;
 /// look at them.
 const SETTLE: Duration = Duration::from_millis(200);
 
-/// How to record.
+/// How a program's pages are recorded.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The trace to write.

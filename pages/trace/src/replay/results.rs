@@ -12,7 +12,7 @@ use crate::{Latency, Trace};
 /// What was measured of each policy.
 #[derive(Debug)]
 pub struct Results<'a> {
-    /// The trace's file.
+    /// The name of the trace's file.
     name: &'a str,
     /// The program that was recorded.
     command: &'a [String],

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::simulated::results::{Results, Subject};
 
-/// Everything.
+/// The whole document that `--json` prints.
 #[derive(Debug, Serialize)]
 pub(crate) struct Document<'a> {
     provenance: Provenance,

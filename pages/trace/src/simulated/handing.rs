@@ -24,7 +24,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// All of them.
+    /// Both patterns, in the order of the variants.
     pub const ALL: [Pattern; 2] = [Pattern::Own, Pattern::Pass];
 
     /// Its name on the command line.

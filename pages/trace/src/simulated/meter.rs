@@ -17,7 +17,7 @@ pub struct Shares {
     pub shared: f64,
     /// In another core's private cache.
     pub other_core: f64,
-    /// In memory.
+    /// In memory, as no cache had them.
     pub memory: f64,
 }
 

@@ -13,27 +13,27 @@ use kilocore_show::{Across, Generated, Line, Lines, Mark};
 pub enum Subject<'a> {
     /// What a trace says.
     Trace {
-        /// The trace's file.
+        /// The name of the trace's file.
         name: &'a str,
-        /// The trace.
+        /// The trace itself, with all its events.
         trace: &'a Trace,
     },
     /// Cores as fast as they can.
     Pattern(Pattern),
 }
 
-/// What to simulate.
+/// The points that are to be simulated: each policy on each number of hardware threads.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     /// What does not depend on the policy.
     pub setting: &'a Setting,
-    /// The machine.
+    /// The machine file of the simulated machine.
     pub machine: &'a Description,
     /// What is done with pages.
     pub subject: Subject<'a>,
     /// The seed of all chance.
     pub seed: u64,
-    /// The policies.
+    /// The policies that are compared.
     pub policies: &'a [Policy],
     /// The numbers of hardware threads, ascending.
     pub cores: &'a [u32],
@@ -77,7 +77,7 @@ impl<'a> Plan<'a> {
 /// The points of a plan.
 #[derive(Debug)]
 pub struct Results<'a> {
-    /// What was simulated.
+    /// The plan whose points these are.
     pub plan: Plan<'a>,
     /// By cores, then by policies.
     pub points: Vec<Point>,

@@ -48,7 +48,7 @@ impl Default for RunLength {
 pub struct Point {
     /// Which free page an allocation got.
     pub policy: &'static str,
-    /// Hardware threads.
+    /// How many hardware threads ran.
     pub cores: u32,
     /// How long it took to initialize a page, in cycles.
     pub initialization: Latency,
@@ -79,7 +79,7 @@ pub struct Job<'a> {
     pub policy: Policy,
     /// What is done with pages.
     pub load: Load<'a>,
-    /// Hardware threads.
+    /// How many hardware threads run.
     pub cores: u32,
     /// How much is simulated.
     pub length: RunLength,

@@ -68,7 +68,8 @@ impl World {
         Some(frame)
     }
 
-    /// Allocates neighbouring pages.
+    /// Allocates `frames` neighbouring pages, and returns the first; `None` if there is no such
+    /// run.
     pub(crate) fn allocate_run(&self, frames: u32, zeroed: bool) -> Option<FrameId> {
         let start = Sim::now();
         let first = self.policy.allocate_run(frames, &mut |_| {})?;

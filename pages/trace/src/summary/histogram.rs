@@ -10,7 +10,7 @@ use crate::Nanoseconds;
 pub struct LifetimeBin {
     /// At least so long, which is a power of ten times a microsecond, or 0.
     pub from: Nanoseconds,
-    /// So many pages.
+    /// How many pages were held for so long, and less than ten times as long.
     pub pages: u64,
 }
 

@@ -8,7 +8,7 @@ use crate::Nanoseconds;
 /// How many pages were held at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Moment {
-    /// The time.
+    /// The time, from the beginning of the recording.
     pub at: Nanoseconds,
     /// How many pages were held then.
     pub held: u64,

@@ -23,7 +23,7 @@ pub enum Origin {
 /// The throughput of the stock kernel on some cores of the paper's machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Level {
-    /// Of which workload.
+    /// The workload that was run.
     pub workload: Workload,
     /// On how many cores.
     pub cores: u32,

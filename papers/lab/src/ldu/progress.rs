@@ -36,11 +36,11 @@ pub(crate) struct Progress {
 /// Where time went, in cycles.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spent {
-    /// All of it.
+    /// All time that has passed, summed over the tasks.
     pub(crate) all: u64,
-    /// On a core.
+    /// The time in which the tasks had a core.
     pub(crate) busy: u64,
-    /// In user mode.
+    /// The time in which the tasks computed in user mode.
     pub(crate) user: u64,
 }
 

@@ -47,7 +47,7 @@ pub fn published(workload: Workload) -> Published {
 /// Where the cores' time went on 120 cores: a line of table 2.1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
-    /// Of which workload.
+    /// The workload that was run.
     pub workload: Workload,
     /// Under which scheme, by its name here.
     pub scheme: &'static str,
@@ -55,7 +55,7 @@ pub struct Times {
     pub user_s: f64,
     /// Seconds in the kernel.
     pub system_s: f64,
-    /// Seconds idle.
+    /// Seconds in which cores were idle.
     pub idle_s: f64,
     /// The idle time in percent, as printed. It does not always agree with the seconds.
     pub idle_percent: f64,
@@ -70,7 +70,7 @@ impl Times {
     }
 }
 
-/// Table 2.1.
+/// Table 2.1: where the cores' time went, by workload and scheme.
 pub const TIMES: [Times; 12] = {
     use Workload::{Aim7, Exim, LmbenchFork};
     const fn line(
@@ -102,7 +102,7 @@ pub const TIMES: [Times; 12] = {
 /// cores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
-    /// Of which workload.
+    /// The workload that was run.
     pub workload: Workload,
     /// The figure of the stock kernel without further reads: thousands of jobs a minute, thousands
     /// of messages, or a time (less is better).
@@ -139,7 +139,7 @@ pub fn lmbench_gain_by_times() -> f64 {
     all("stock") / all("ldu-global")
 }
 
-/// Figure 2.11.
+/// Figure 2.11: the log with a global queue beside the stock kernel, by shares of updates.
 pub const RATIOS: [Ratio; 3] = [
     Ratio {
         workload: Workload::Aim7,

@@ -56,7 +56,7 @@ impl Default for RunLength {
 pub struct Point {
     /// The scheme: how the reverse mapping was shared.
     pub scheme: &'static str,
-    /// Cores.
+    /// How many cores the workload ran on.
     pub cores: u32,
     /// Share of the reverse mapping's operations that were updates, in percent.
     pub updates_percent: f64,

@@ -38,7 +38,7 @@ macro_rules! schemes {
         }
 
         impl SchemeId {
-            /// All of them.
+            /// All schemes, in the order of the variants.
             pub const ALL: &'static [SchemeId] = &[$(SchemeId::$id),*];
 
             /// Its name on the command line.

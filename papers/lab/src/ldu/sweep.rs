@@ -10,11 +10,11 @@ use crate::ldu::workload::Setting;
 /// One point to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// The workload.
+    /// The workload, with all its figures.
     pub setting: &'a Setting,
     /// How the reverse mapping is shared.
     pub scheme: SchemeId,
-    /// Cores.
+    /// How many cores the workload runs on.
     pub cores: u32,
     /// Share of the reverse mapping's operations that are updates, in percent.
     pub updates_percent: f64,

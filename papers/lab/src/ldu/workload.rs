@@ -32,7 +32,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// All of them.
+    /// All workloads, in the order of the variants.
     pub const ALL: [Workload; 3] = [Workload::Aim7, Workload::Exim, Workload::LmbenchFork];
 
     /// Its name on the command line.
@@ -72,7 +72,7 @@ impl FromStr for Workload {
 /// Everything about a workload that is not the scheme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// The workload itself.
+    /// Which workload the figures are of.
     pub workload: Workload,
     /// Files that the program maps: the program itself, its libraries, the linker.
     pub files: u32,

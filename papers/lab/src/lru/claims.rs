@@ -8,7 +8,7 @@ use serde::Serialize;
 /// What the text says of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Claims {
-    /// The machine file.
+    /// The name of the machine file that describes the machine.
     pub machine: &'static str,
     /// The machine and its kernel.
     pub title: &'static str,

@@ -27,7 +27,7 @@ pub(crate) fn frames_of_each(nodes: u32) -> u32 {
 /// The lock of the lists: a queue of spinning waiters, as the kernel's spin locks are.
 pub(crate) type Lock = Metered<Mcs<Sim>>;
 
-/// A node's memory.
+/// The memory of a node: its lists of pages, and its free frames.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) lists: Striped<Sim, Lock>,

@@ -21,7 +21,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// All of them.
+    /// All patterns, in the order of the variants.
     pub const ALL: [Pattern; 3] = [Pattern::SeqWrite, Pattern::RandWrite, Pattern::Read];
 
     /// Its name on the command line.

@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) batch: u32,
 }
 
-/// A process.
+/// A process that reads or writes pages of a file.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) world: Rc<World>,

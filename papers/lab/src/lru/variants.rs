@@ -25,7 +25,7 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// All of them.
+    /// All variants of the lists, the baseline first.
     pub const ALL: [Variant; 6] = [
         Variant::Stock,
         Variant::FinerV1,

@@ -10,18 +10,18 @@ use serde::Serialize;
 pub struct Mix {
     /// Reads of pages that one processor uses.
     pub private_reads: f64,
-    /// Writes to those.
+    /// Writes to pages that one processor uses.
     pub private_writes: f64,
     /// Reads of pages that several use.
     pub shared_reads: f64,
-    /// Writes to those.
+    /// Writes to pages that several use.
     pub shared_writes: f64,
 }
 
 /// What the paper says of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Claims {
-    /// The program.
+    /// The name of the program.
     pub program: &'static str,
     /// References, in millions (table 2).
     pub references_in_millions: f64,

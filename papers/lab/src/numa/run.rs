@@ -19,12 +19,12 @@ use thiserror::Error;
 pub enum Load {
     /// A program on simulated processors.
     Program(Program, Size),
-    /// References made up.
+    /// References that are drawn at random, by a model of a program.
     Synthetic(Synthetic),
 }
 
 impl Load {
-    /// Its name.
+    /// Returns the program's name, or `synthetic`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -34,20 +34,20 @@ impl Load {
     }
 }
 
-/// What to simulate.
+/// A point to simulate: references under a policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Job<'a> {
     /// The machine, and everything else.
     pub setting: &'a Setting,
     /// Where references come from.
     pub load: Load,
-    /// The policy.
+    /// The policy that copies and moves pages.
     pub rule: Rule,
     /// The initial delay, of policies that have one.
     pub delay: u32,
 }
 
-/// What came out.
+/// What a policy has come to for a program's references.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
     /// The program, or `synthetic`.
@@ -77,7 +77,7 @@ pub enum NumaError {
     /// The program computed something wrong.
     #[error(transparent)]
     Wrong(#[from] WrongResult),
-    /// The simulation failed.
+    /// The simulated machine could not be set up, or the program did not end.
     #[error(transparent)]
     Simulation(#[from] SimError),
 }

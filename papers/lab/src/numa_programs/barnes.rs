@@ -65,7 +65,7 @@ impl Parameters {
     /// Near the published count of references.
     pub const PUBLISHED: Self =
         Self { bodies: 4096, steps: 2, theta: 1.0, step: 0.025, softening: 0.05 };
-    /// For tests.
+    /// A small problem, for tests.
     pub const SMALL: Self = Self { bodies: 128, steps: 3, ..Self::PUBLISHED };
 
     pub(crate) fn validate(self) -> Result<(), OutOfRange> {

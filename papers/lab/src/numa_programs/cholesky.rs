@@ -37,7 +37,7 @@ use crate::numa_programs::pages::Pages;
 use crate::numa_programs::run::{self, Algorithm};
 use crate::numa_programs::word::Word;
 
-/// What CHOLESKY factors.
+/// The matrix that CHOLESKY factors, and how it is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// Points of the grid in each direction: 1 to 32,768 each, and as many together. A point is a
@@ -53,7 +53,7 @@ const MOST_COLUMNS: usize = 32_768;
 impl Parameters {
     /// Near the published count of references.
     pub const PUBLISHED: Self = Self { grid: [14, 13, 13], panel: 16 };
-    /// For tests.
+    /// A small problem, for tests.
     pub const SMALL: Self = Self { grid: [7, 6, 5], panel: 8 };
 
     pub(crate) fn validate(self) -> Result<(), OutOfRange> {

@@ -11,7 +11,7 @@ pub const MOST_THREADS: usize = 256;
 pub struct OutOfRange {
     /// What the number says.
     pub what: &'static str,
-    /// The number.
+    /// The number that was given.
     pub value: f64,
     /// The least that it may be.
     pub least: f64,
@@ -58,9 +58,9 @@ pub enum WrongResult {
     Differs {
         /// What kind of element.
         what: &'static str,
-        /// Its number.
+        /// The number of the element among those of its kind.
         index: usize,
-        /// What it is.
+        /// The value that the program computed.
         found: f64,
         /// What it must be.
         wanted: f64,
@@ -70,7 +70,7 @@ pub enum WrongResult {
     OutOfBounds {
         /// What the figure says.
         what: &'static str,
-        /// The figure.
+        /// The value that the program computed.
         found: f64,
         /// The least that it may be.
         least: f64,

@@ -6,7 +6,6 @@ use kilocore_platform::Platform;
 /// The lock of a record: one word, as records are many and seldom contended.
 pub(crate) type Lock<P> = Ttas<P>;
 
-/// A free lock.
 pub(crate) fn free<P: Platform>() -> Lock<P> {
     RawLock::<P>::new()
 }

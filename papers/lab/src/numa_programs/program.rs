@@ -11,7 +11,7 @@ use crate::numa_programs::error::{MOST_THREADS, OutOfRange, count_in_range};
 use crate::numa_programs::run::{Once, Run};
 use crate::numa_programs::{barnes, cholesky, mp3d, radix};
 
-/// A program.
+/// A program of the paper, written anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
     /// A thin gas that flows past an obstacle.
@@ -94,7 +94,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// All of them.
+    /// Both sizes, the published one first.
     pub const ALL: [Size; 2] = [Size::Published, Size::Small];
 
     /// Its name on the command line.
@@ -123,18 +123,18 @@ impl FromStr for Size {
 /// A program and what it works on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Workload {
-    /// MP3D.
+    /// MP3D, with the gas that it computes.
     Mp3d(mp3d::Parameters),
-    /// BARNES.
+    /// BARNES, with the bodies that it moves.
     Barnes(barnes::Parameters),
-    /// CHOLESKY.
+    /// CHOLESKY, with the matrix that it factors.
     Cholesky(cholesky::Parameters),
-    /// RADIX.
+    /// RADIX, with the keys that it sorts.
     Radix(radix::Parameters),
 }
 
 impl Workload {
-    /// The program.
+    /// Returns which program works on it.
     #[must_use]
     pub fn program(&self) -> Program {
         match self {

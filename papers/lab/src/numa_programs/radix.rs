@@ -32,7 +32,7 @@ use crate::numa_programs::run::{self, Algorithm};
 use crate::numa_programs::shares::share;
 use crate::numa_programs::word::Word;
 
-/// What RADIX sorts.
+/// The keys that RADIX sorts, and by how many bits at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// How many keys: 1 to 2²⁴.
@@ -46,7 +46,7 @@ pub struct Parameters {
 impl Parameters {
     /// Near the published count of references.
     pub const PUBLISHED: Self = Self { keys: 524_288, key_bits: 32, digit_bits: 10 };
-    /// For tests.
+    /// A small problem, for tests.
     pub const SMALL: Self = Self { keys: 4096, key_bits: 16, digit_bits: 6 };
 
     pub(crate) fn validate(self) -> Result<(), OutOfRange> {

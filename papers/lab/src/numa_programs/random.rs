@@ -19,7 +19,7 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// Uniform in `0.0..1.0`.
+    /// Draws a number from `0.0..1.0`, uniformly.
     pub(crate) fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
@@ -30,7 +30,7 @@ impl Random {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// 1 or -1.
+    /// Draws 1 or -1, each as likely as the other.
     pub(crate) fn sign(&mut self) -> f64 {
         if self.bits() >> 63 == 0 { 1.0 } else { -1.0 }
     }

@@ -41,13 +41,13 @@ pub trait Run: Send + Sync {
 /// What a checked result says of itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Summary {
-    /// Of MP3D.
+    /// What MP3D says of the gas.
     Mp3d(Gas),
-    /// Of BARNES.
+    /// What BARNES says of the bodies.
     Barnes(Bodies),
-    /// Of CHOLESKY.
+    /// What CHOLESKY says of the factor.
     Cholesky(Factor),
-    /// Of RADIX.
+    /// What RADIX says of the keys.
     Radix(Keys),
 }
 

@@ -9,7 +9,7 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 
 /// A number that fits into an atomic of the platform.
 pub(crate) trait Datum<P: Platform>: Copy + 'static {
-    /// The atomic.
+    /// The atomic of the platform that holds the number's bits.
     type Cell: Atomic;
 
     fn encode(self) -> <Self::Cell as Atomic>::Value;
@@ -64,13 +64,13 @@ impl<P: Platform, T: Datum<P>> Word<P, T> {
         Self(Atomic::new(value.encode()))
     }
 
-    /// Loads it.
+    /// Loads the number, with relaxed ordering.
     #[inline(always)]
     pub(crate) fn get(&self) -> T {
         T::decode(self.0.load(Ordering::Relaxed))
     }
 
-    /// Stores it.
+    /// Stores the number, with relaxed ordering.
     #[inline(always)]
     pub(crate) fn set(&self, value: T) {
         self.0.store(value.encode(), Ordering::Relaxed);
@@ -108,13 +108,13 @@ pub(crate) fn words<P: Platform, T: Datum<P>, const N: usize>(value: T) -> [Word
     core::array::from_fn(|_| Word::new(value))
 }
 
-/// Loads a vector.
+/// Loads a vector, component by component.
 #[inline(always)]
 pub(crate) fn vector<P: Platform, T: Datum<P>, const N: usize>(words: &[Word<P, T>; N]) -> [T; N] {
     core::array::from_fn(|axis| words[axis].get())
 }
 
-/// Stores a vector.
+/// Stores a vector, component by component.
 #[inline(always)]
 pub(crate) fn set_vector<P: Platform, T: Datum<P>, const N: usize>(
     words: &[Word<P, T>; N],

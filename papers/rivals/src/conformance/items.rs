@@ -47,14 +47,14 @@ impl<P: Platform> Item<P> {
         Self { id, key: P::Cell::new(key), alive, counts: Arc::clone(counts) }
     }
 
-    /// The key.
+    /// Returns the key. Panics if the item has been dropped.
     pub fn key(&self) -> u64 {
         assert!(self.alive.load(Ordering::SeqCst), "an item is used after its end");
         // SAFETY: only a thread that has the item exclusively writes the key.
         self.key.with(|key| unsafe { *key })
     }
 
-    /// Changes the key.
+    /// Changes the key, by which structures order items.
     pub fn set_key(&mut self, value: u64) {
         // SAFETY: the item is borrowed exclusively.
         self.key.with_mut(|key| unsafe { *key = value });

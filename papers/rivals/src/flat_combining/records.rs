@@ -17,7 +17,7 @@ pub(super) struct Record<P: Platform> {
     claimed: P::U32,
     /// The address of the root that the request concerns, or [`DONE`], or [`LEAD`].
     pub(super) root: P::Usize,
-    /// The request itself.
+    /// The request that the thread has published.
     pub(super) request: P::Ptr<()>,
 }
 

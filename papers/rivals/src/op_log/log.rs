@@ -69,7 +69,7 @@ impl<P: Platform> Log<P> {
         })
     }
 
-    /// The last entry.
+    /// The last entry, or `None` if the log is empty.
     #[inline]
     pub(super) fn last(&self) -> Option<Entry> {
         self.get(self.length.wrapping_sub(1))

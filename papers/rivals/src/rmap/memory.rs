@@ -135,7 +135,7 @@ impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Memory<P, F, A> {
         copy
     }
 
-    /// Ends a process.
+    /// Ends a process: its areas leave the trees of their files and families.
     pub fn exit(&self, process: Process<P, F, A>, context: &mut Context<P, F, A>) {
         for area in process.areas {
             self.unlink(area, context);

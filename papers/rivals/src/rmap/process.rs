@@ -28,7 +28,8 @@ pub struct Region<P: Platform, F: Scheme<P>> {
 /// The areas of a program after its start.
 pub type Layout<P, F> = Vec<Region<P, F>>;
 
-/// A mapped area.
+/// A mapped area of a process: pages that follow one another, and the links by which a page's
+/// mappings are found.
 pub struct Area<P: Platform, F: Scheme<P>, A: Scheme<P>> {
     pub(crate) start: Page,
     pub(crate) pages: u64,
@@ -62,7 +63,7 @@ pub struct Process<P: Platform, F: Scheme<P>, A: Scheme<P>> {
 }
 
 impl<P: Platform, F: Scheme<P>, A: Scheme<P>> Process<P, F, A> {
-    /// Its number.
+    /// Returns the number of the process.
     #[must_use]
     pub fn id(&self) -> ProcessId {
         self.id

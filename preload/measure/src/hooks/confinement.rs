@@ -12,7 +12,7 @@ fn loss_by(strict: bool) -> Loss {
 }
 
 real_functions! {
-    /// Controls the process.
+    /// Changes how the kernel treats the process, which may confine it.
     fn prctl(
         option: c_int,
         second: c_ulong,

@@ -10,7 +10,7 @@ use crate::confined;
 use crate::state::State;
 
 real_functions! {
-    /// Sets a limit.
+    /// Sets a limit on what the process may use.
     fn setrlimit(resource: __rlimit_resource_t, limit: *const rlimit) -> libc::c_int;
     /// Sets a limit, returns the previous limit, or does both.
     fn prlimit(

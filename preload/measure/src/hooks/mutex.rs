@@ -37,7 +37,7 @@ macro_rules! export {
 }
 
 export! {
-    /// Initializes a mutex.
+    /// Initializes a mutex, and records where.
     fn pthread_mutex_init, __pthread_mutex_init(
         mutex: *mut pthread_mutex_t,
         attr: *const pthread_mutexattr_t
@@ -50,7 +50,7 @@ export! {
         result
     }
 
-    /// Destroys a mutex.
+    /// Destroys a mutex: what lies at its address later is another lock.
     fn pthread_mutex_destroy, __pthread_mutex_destroy(mutex: *mut pthread_mutex_t) {
         // SAFETY: as above.
         let result = unsafe { real::pthread_mutex_destroy(mutex) };
@@ -60,7 +60,7 @@ export! {
         result
     }
 
-    /// Locks a mutex.
+    /// Locks a mutex, and records the acquisition and the wait.
     fn pthread_mutex_lock, __pthread_mutex_lock(mutex: *mut pthread_mutex_t) {
         let Some(recorder) = Recorder::enter() else {
             // SAFETY: as above.
@@ -84,7 +84,7 @@ export! {
         recorder.attempt(Mutex(mutex), Mode::Exclusive, try_lock)
     }
 
-    /// Unlocks a mutex.
+    /// Unlocks a mutex, and records the hold.
     fn pthread_mutex_unlock, __pthread_mutex_unlock(mutex: *mut pthread_mutex_t) {
         let Some(recorder) = Recorder::enter() else {
             // SAFETY: as above.

@@ -31,7 +31,7 @@ fn own_process() -> u32 {
 macro_rules! export {
     ($($name:literal, $function:ident($($arg:ident: $type:ty),*) => $real:ident, $note:ident;)*) => {$(
         real_functions! {
-            /// The displaced function.
+            /// The function of the C library that the exported one displaces.
             fn $real(program: *const c_char, $($arg: $type),*) -> libc::c_int;
         }
 
@@ -60,7 +60,7 @@ export! {
 macro_rules! export_spawn {
     ($($name:literal, $function:ident => $real:ident, $note:ident;)*) => {$(
         real_functions! {
-            /// The displaced function.
+            /// The function of the C library that the exported one displaces.
             fn $real(
                 process: *mut libc::pid_t,
                 program: *const c_char,

@@ -69,9 +69,9 @@ macro_rules! export_waiting {
 // The functions with a deadline do not try first: they check the deadline and the clock even if the
 // lock is free, which a try does not do.
 export_waiting! {
-    /// Locks for reading.
+    /// Locks for reading, and records the acquisition and the wait.
     fn pthread_rwlock_rdlock() = Shared, pthread_rwlock_tryrdlock;
-    /// Locks for writing.
+    /// Locks for writing, and records the acquisition and the wait.
     fn pthread_rwlock_wrlock() = Exclusive, pthread_rwlock_trywrlock;
     /// Locks for reading before a deadline.
     fn pthread_rwlock_timedrdlock(deadline: *const timespec) = Shared;

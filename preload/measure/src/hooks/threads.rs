@@ -12,7 +12,6 @@ use crate::recorder::Recorder;
 type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 real_functions! {
-    /// Creates a thread.
     fn pthread_create(
         thread: *mut pthread_t,
         attr: *const pthread_attr_t,

@@ -17,7 +17,7 @@ pub(crate) fn compile(test: &str, name: &str, options: &[&str]) -> PathBuf {
     compile_by(compiler, test, name, "c")
 }
 
-/// Compiles `tests/c/NAME.cpp`.
+/// Compiles `tests/c/NAME.cpp` for a test, and returns the program's path.
 pub(crate) fn compile_cpp(test: &str, name: &str) -> PathBuf {
     let mut compiler = Command::new("g++");
     compiler.args(["-std=c++17", "-O1", "-g"]);

@@ -11,7 +11,7 @@ pub struct Size {
 
 /// The chart that a report opens with.
 pub const LARGE: Size = Size { width: 960.0, height: 440.0, names: 148.0 };
-/// Half as wide.
+/// Half as wide as [`LARGE`].
 pub const SMALL: Size = Size { width: 470.0, height: 270.0, names: 14.0 };
 /// Half as wide, with the names of lines.
 pub(super) const SMALL_WITH_NAMES: Size = Size { names: 84.0, ..SMALL };
@@ -36,7 +36,7 @@ const Y_LABEL: f64 = 40.0;
 pub(super) struct Frame {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// The plot inside.
+    /// The left edge of the plot inside the sheet; the right, the upper and the lower edge follow.
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) top: f64,

@@ -17,7 +17,7 @@ pub enum MarkedError {
     /// It cannot be read or written.
     #[error("{}: {cause}; it must be a file that may be read and written", path.display())]
     System {
-        /// The document.
+        /// The path of the document.
         path: PathBuf,
         /// What the system said.
         cause: std::io::Error,
@@ -27,7 +27,7 @@ pub enum MarkedError {
         "{}: `<!-- {name} -->` is missing; a line with it, and `{END}` in a line after it, say where the text goes", path.display()
     )]
     Mark {
-        /// The document.
+        /// The path of the document.
         path: PathBuf,
         /// The name in the mark.
         name: String,

@@ -3,15 +3,15 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
 
-/// Blanks between columns.
+/// How many blanks stand between two columns.
 const GAP: u16 = 2;
 
 /// How a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Text.
+    /// To the left, as text does.
     Left,
-    /// Numbers.
+    /// To the right, as numbers do.
     Right,
 }
 

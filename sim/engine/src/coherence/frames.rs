@@ -27,7 +27,7 @@ const REGION_ALIGN: usize = 1 << 21;
 #[derive(Debug)]
 pub(super) struct Frames {
     line_shift: u32,
-    /// By address.
+    /// The regions, in the order of their addresses.
     regions: Vec<Region>,
     slots: Table<SlotId, Slot>,
     free: Vec<SlotId>,
@@ -157,7 +157,6 @@ impl Frames {
         (self.slots[slot].places, !self.free.contains(&slot))
     }
 
-    /// All slots.
     #[cfg(test)]
     pub(super) fn slots(&self) -> impl Iterator<Item = SlotId> + use<> {
         self.slots.ids()

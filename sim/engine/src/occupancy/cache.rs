@@ -16,7 +16,7 @@ use crate::occupancy::units::Bytes;
 pub struct Cache {
     capacity: Bytes,
     used: Bytes,
-    /// By task.
+    /// What each task has in the cache, by the task's number.
     occupants: Vec<Occupant>,
 }
 
@@ -42,7 +42,7 @@ impl Occupant {
 }
 
 impl Cache {
-    /// An empty cache.
+    /// Makes an empty cache of this size.
     #[must_use]
     pub fn new(capacity: Bytes) -> Self {
         Self { capacity, used: Bytes(0.0), occupants: Vec::new() }
@@ -60,7 +60,7 @@ impl Cache {
         self.used
     }
 
-    /// Its size.
+    /// Returns the size of the cache, which does not change.
     #[must_use]
     pub fn capacity(&self) -> Bytes {
         self.capacity

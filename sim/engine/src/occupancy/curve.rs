@@ -16,7 +16,7 @@ pub struct MissCurve {
 /// Why points make no miss-ratio curve.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CurveError {
-    /// There are none.
+    /// There are no points.
     #[error("a miss-ratio curve needs at least one point")]
     Empty,
     /// A point is out of bounds.

@@ -3,7 +3,7 @@
 /// What a running task asks of memory, per instruction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demand {
-    /// Cycles without misses.
+    /// Cycles that an instruction takes without misses.
     pub(crate) cpi: f64,
     /// Misses, divided by how many are under way at a time: each of these waits a whole latency.
     pub(crate) waits: f64,

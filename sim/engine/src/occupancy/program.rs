@@ -16,7 +16,7 @@ pub struct Part {
 /// A serial program: a number of iterations, each all of its parts in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
-    /// Its name.
+    /// The name of the program.
     pub name: &'static str,
     /// Its parts: at least one.
     pub parts: Vec<Part>,

@@ -37,7 +37,7 @@ pub fn tables() -> Program {
     }
 }
 
-/// Arithmetic: neither.
+/// Arithmetic: a program that needs neither cache nor bandwidth.
 #[must_use]
 pub fn arithmetic() -> Program {
     Program {

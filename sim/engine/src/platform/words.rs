@@ -148,6 +148,6 @@ impl SimUsize {
 }
 
 simulated_word! {
-    /// A simulated pointer.
+    /// A pointer-sized word of simulated memory that holds a pointer.
     SimPtr[T] real::AtomicPtr<T> => *mut T
 }

@@ -46,7 +46,7 @@ impl Tty {
         Ok(Self(file))
     }
 
-    /// Borrows it.
+    /// Borrows the terminal for the screen, until that is dropped.
     pub(super) fn borrow(self) -> io::Result<Screen> {
         give_back_on_panic();
         let before = settings(&self.0)?;

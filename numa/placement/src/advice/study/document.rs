@@ -8,7 +8,7 @@ use crate::advice::{
     Advice, Frame, MappingAdvice, MemoryKind, Placement, PlacementCosts, Thresholds,
 };
 
-/// Everything.
+/// The whole document that `--json` prints.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     schema: &'static str,
@@ -86,7 +86,7 @@ struct Namcs {
     optimum: Option<f64>,
 }
 
-/// A mapping.
+/// A row of the report: a mapping, or several that share the row.
 #[derive(Debug, Serialize)]
 struct Row {
     memory: String,

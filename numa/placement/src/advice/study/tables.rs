@@ -176,7 +176,7 @@ fn namc(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
 }
 
-/// The placements' columns.
+/// The placements that a table compares, each with its column's heading.
 const COLUMNS: [(Placement, &str); 6] = [
     (Placement::FirstTouch, "first touch"),
     (Placement::Interleaved, "interleaved"),

@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     reports: Reports,
 }
 
-/// How durations vary.
+/// How computing times vary around their means.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Variation {
     /// Exponentially distributed

@@ -13,7 +13,7 @@ use super::{Barnes, Mine};
 use crate::numa_programs::lock::holding;
 use crate::numa_programs::word::{set_vector, vector};
 
-/// The root's number.
+/// The number of the root among the cells.
 pub(super) const ROOT: usize = 0;
 
 /// The cube of a cell.
@@ -76,7 +76,7 @@ impl<P: Platform> Barnes<P> {
         });
     }
 
-    /// The root's cube.
+    /// The cube of the root, which has all bodies in it.
     pub(super) fn cube(&self) -> Cube {
         let (low, high) = (vector(&self.world[0].low), vector(&self.world[0].high));
         let widest = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);

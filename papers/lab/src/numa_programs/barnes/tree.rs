@@ -13,7 +13,7 @@ use crate::numa_programs::word::{Word, words};
 /// The most levels of a tree. Only bodies in the same place would need more.
 pub(super) const MOST_LEVELS: usize = 256;
 
-/// A body.
+/// A body of the system, which the cells of the tree refer to by its number.
 #[repr(C)]
 pub(super) struct Body<P: Platform> {
     pub(super) mass: Word<P, f64>,
@@ -38,7 +38,7 @@ impl<P: Platform> Body<P> {
     }
 }
 
-/// A cell.
+/// A cell of the tree: a cube of space, with the mass that is in it.
 #[repr(C)]
 pub(super) struct Cell<P: Platform> {
     pub(super) mass: Word<P, f64>,

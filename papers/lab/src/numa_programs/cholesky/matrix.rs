@@ -63,7 +63,7 @@ impl Matrix {
         product
     }
 
-    /// The Frobenius norm.
+    /// The Frobenius norm of the whole matrix, of which one half is kept.
     pub(super) fn norm(&self) -> f64 {
         let diagonal: f64 = self.diagonal.iter().map(|value| value * value).sum();
         let below: f64 = self.below.iter().flatten().map(|(_, value)| value * value).sum();

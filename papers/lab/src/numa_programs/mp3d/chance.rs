@@ -53,13 +53,13 @@ impl<P: Platform> Chance<P> {
         next
     }
 
-    /// Uniform in `0.0..1.0`.
+    /// Draws a number from `0.0..1.0`, uniformly.
     #[inline(always)]
     pub(super) fn uniform(&self) -> f32 {
         (self.bits() >> 8) as f32 * (1.0 / (1 << 24) as f32)
     }
 
-    /// Uniform in `0..bound`.
+    /// Draws a number from `0..bound`, uniformly.
     #[inline(always)]
     pub(super) fn below(&self, bound: u32) -> u32 {
         ((u64::from(self.bits()) * u64::from(bound)) >> 32) as u32

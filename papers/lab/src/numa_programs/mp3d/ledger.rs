@@ -3,7 +3,6 @@
 /// The components of a particle's motion: three of its velocity and two of its rotation.
 pub(super) const MOTIONS: usize = 5;
 
-/// A particle's motion.
 pub(super) type Motion = [f32; MOTIONS];
 
 /// What walls, obstacle and reservoir did to particles, and how many collisions there were.

@@ -7,11 +7,11 @@ use crate::numa_programs::error::{OutOfRange, count_in_range};
 pub enum Updates {
     /// By a load and a store. Updates may be lost.
     Racy,
-    /// In one step.
+    /// By an atomic update. None is lost.
     Atomic,
 }
 
-/// What MP3D computes.
+/// The gas that MP3D computes, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// How many particles: 1 to 2²⁰.
@@ -29,7 +29,7 @@ impl Parameters {
     /// Near the published count of references.
     pub const PUBLISHED: Self =
         Self { particles: 43_000, cells: [28, 16, 12], steps: 4, updates: Updates::Racy };
-    /// For tests.
+    /// A small problem, for tests.
     pub const SMALL: Self =
         Self { particles: 2000, cells: [14, 8, 6], steps: 4, ..Self::PUBLISHED };
 

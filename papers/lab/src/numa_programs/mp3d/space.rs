@@ -16,7 +16,7 @@ pub(super) const FLOW: f32 = 0.6;
 /// The deviation of each component of the thermal motion. The flow is four times as fast.
 pub(super) const THERMAL: f32 = 0.15;
 
-/// The geometry.
+/// The space that the gas flows through, divided into cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Space {
     pub(super) size: [usize; 3],

@@ -17,7 +17,7 @@ use serde::Serialize;
 /// How good a metric is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judgement {
-    /// The metric.
+    /// The name of the metric.
     pub metric: &'static str,
     /// Pearson's correlation of its value alone with intensity.
     pub with_intensity: f64,
@@ -31,7 +31,7 @@ pub struct Judgement {
 /// What the programs do to each other, and how good each metric is for telling.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judgements {
-    /// The programs.
+    /// The names of the programs, in the order of all rows and columns.
     pub programs: Vec<&'static str>,
     /// `slowdown[i][j]`: how many times as long `j` takes beside `i` as alone.
     pub slowdown: Vec<Vec<f64>>,
@@ -41,7 +41,7 @@ pub struct Judgements {
     pub sensitivity: Vec<f64>,
     /// The correlation of the two.
     pub intensity_with_sensitivity: f64,
-    /// Each metric.
+    /// How good each metric is.
     pub metrics: Vec<Judgement>,
 }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Programs that run together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mix {
-    /// Its name.
+    /// The name of the mix on the command line.
     pub name: &'static str,
     /// What it is for.
     pub about: &'static str,
@@ -23,7 +23,7 @@ pub struct Mix {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("there is no mix '{name}'; choose {known}")]
 pub struct UnknownMix {
-    /// The name.
+    /// The name that was given.
     pub name: String,
     /// The names that there are.
     pub known: String,

@@ -7,11 +7,11 @@ use super::contender::Contender;
 /// What a policy did for a mix: means over the orders of tasks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// The policy.
+    /// Who scheduled: a policy, or the optimum.
     pub policy: Contender,
-    /// The mix.
+    /// The name of the mix.
     pub mix: &'static str,
-    /// Cores.
+    /// How many cores were used.
     pub cores: u32,
     /// The sum over tasks of the speed relative to that alone on the machine: how many cores' worth of
     /// undisturbed work was done at a time. At most the number of cores.
@@ -36,7 +36,7 @@ pub struct Point {
 /// What became of one task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TaskPoint {
-    /// Its program.
+    /// The name of the program that the task ran.
     pub program: &'static str,
     /// Its speed, beside that alone with an even share of the cores: at most about 1, or more if it had
     /// more than its share.

@@ -30,12 +30,12 @@ pub struct Ran {
 /// Why a mix could not be run.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The simulation failed.
+    /// The simulated machine could not be set up, or the tasks did not end.
     #[error("{mix}: {error}")]
     Simulation {
-        /// The mix.
+        /// The name of the mix.
         mix: &'static str,
-        /// Why.
+        /// Why the simulation failed.
         error: SimError,
     },
     /// The optimum was asked for, and tasks do not fill the cores evenly.
@@ -43,11 +43,11 @@ pub enum RunError {
         "no optimum of {tasks} tasks on {cores} cores of {machine}: choose a number of cores that divides {tasks} and fills whole last-level caches"
     )]
     NoOptimum {
-        /// The machine.
+        /// The name of the machine.
         machine: String,
         /// Tasks of a mix.
         tasks: usize,
-        /// Cores.
+        /// How many cores were asked for.
         cores: u32,
     },
 }

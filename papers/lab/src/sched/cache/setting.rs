@@ -6,7 +6,7 @@ use kilocore_platform::Nanos;
 /// What an experiment is run with.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// The machine.
+    /// The simulated machine, as its machine file describes it.
     pub machine: Description,
     /// How many of its hardware threads are used.
     pub cores: u32,

@@ -22,7 +22,7 @@ pub enum KernelLock {
 }
 
 impl KernelLock {
-    /// All of them.
+    /// All locks of the kernel, in the order of the variants.
     pub const ALL: [KernelLock; 4] =
         [KernelLock::Spin, KernelLock::Mutex, KernelLock::Adaptive, KernelLock::Requester];
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// A policy, or a perfect choice of a fixed number of cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Choice {
-    /// A policy.
+    /// A policy of scheduling.
     Policy(PolicyName),
     /// All processes confined to the number of cores with which most is done. All numbers are simulated.
     BestStatic,

@@ -79,7 +79,7 @@ pub const KERNBENCH: Load = Load {
     source: "estimated, shape only: the thesis has it as the load that does not collapse; a compiler computes for nine tenths of its time",
 };
 
-/// All of them.
+/// All loads, that which does not collapse last.
 pub const LOADS: [Load; 5] = [MMAPBENCH, SOCKBENCH, PARALLEL_FIND, PARALLEL_POSTMARK, KERNBENCH];
 
 /// The load of this name.

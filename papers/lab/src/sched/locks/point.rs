@@ -8,7 +8,7 @@ use crate::sched::locks::algorithm::KernelLock;
 /// after the warm-up, unless they say otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// The load.
+    /// The name of the load.
     pub load: &'static str,
     /// The locks of the kernel.
     pub lock: KernelLock,
@@ -39,7 +39,7 @@ pub struct Point {
     pub k: Option<u32>,
     /// After how many windows of contention that number was first known, if the policy looks for one.
     pub found_after: Option<u32>,
-    /// Windows that counted.
+    /// How many windows counted.
     pub windows: u32,
 }
 

@@ -28,7 +28,7 @@ pub struct RunLength {
     pub windows: u32,
     /// How many windows pass before those that count; as many as the policy needs if not given.
     pub warm_up: Option<u32>,
-    /// Seeds all chance.
+    /// The seed of all pseudorandom numbers.
     pub seed: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct Job {
     pub load: Load,
     /// The locks of the kernel.
     pub lock: KernelLock,
-    /// Who schedules.
+    /// The policy that schedules the processes.
     pub policy: PolicyName,
     /// The constants of the lock-aware policy, if that schedules.
     pub lock_aware: LockAwareOptions,
@@ -63,7 +63,7 @@ pub enum LocksError {
     /// The simulation could not be set up, or did not end.
     #[error(transparent)]
     Simulation(#[from] SimError),
-    /// No window counts.
+    /// No window counts, or the windows are too short.
     #[error("no window counts; choose at least one, of at least a microsecond")]
     Windows,
 }

@@ -13,11 +13,11 @@ use crate::sched::locks::run::{Job, LocksError, RunLength, check, simulate};
 /// All that is to be compared.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The loads.
+    /// The loads that are compared.
     pub loads: Vec<Load>,
     /// The locks of the kernel.
     pub locks: Vec<KernelLock>,
-    /// Who schedules.
+    /// The policies that are compared, and whether the best fixed number of cores is.
     pub choices: Vec<Choice>,
     /// Numbers of cores, each with as many processes.
     pub cores: Vec<u32>,

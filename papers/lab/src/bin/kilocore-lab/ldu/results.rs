@@ -16,7 +16,7 @@ pub(super) struct Results<'a> {
     /// Shares that were asked for, ascending.
     pub(super) updates: &'a [f64],
     pub(super) schemes: &'a [SchemeId],
-    /// Ascending.
+    /// The numbers of cores, ascending.
     pub(super) cores: &'a [u32],
     /// By updates, then by schemes, then by cores.
     pub(super) points: &'a [Point],

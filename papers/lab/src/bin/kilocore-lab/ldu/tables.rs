@@ -103,7 +103,7 @@ fn sources(levels: &[Level]) -> Vec<String> {
     lines
 }
 
-/// Figure 2.11.
+/// The table beside figure 2.11: throughput by the share of updates.
 fn by_updates(results: &Results<'_>) -> Table {
     let most = results.most_cores();
     let row = |&updates: &f64| rates(results, percentage(updates), updates, most);
@@ -179,7 +179,7 @@ fn in_words(outcome: BreakEven, most_updates: f64) -> String {
     }
 }
 
-/// Table 2.1.
+/// The table beside table 2.1: where the cores' time went.
 fn times(results: &Results<'_>) -> Table {
     let (cores, updates) = (results.most_cores(), results.most_updates());
     let row = |&scheme: &SchemeId| {

@@ -13,9 +13,9 @@ pub(super) struct Results<'a> {
     pub(super) folios: Folios,
     pub(super) seed: u64,
     pub(super) variants: &'a [Variant],
-    /// Ascending.
+    /// The numbers of stripes, ascending.
     pub(super) factors: &'a [u32],
-    /// Ascending.
+    /// The numbers of threads, ascending.
     pub(super) threads: &'a [u32],
     /// By variants, then by factors, then by threads.
     pub(super) points: &'a [Point],

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::results::Results;
 
-/// Everything.
+/// The whole document that `--json` prints.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     provenance: Provenance,

@@ -5,7 +5,6 @@ use kilocore_command_line::Failure;
 use kilocore_placement::{Coherence, CopyCost, PageSize, Setting, Start, TlbOptions};
 use kilocore_platform::Cycles;
 
-/// The machine.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Machine {
     /// Processors, each with one thread: 1 to 64

@@ -12,7 +12,7 @@ pub(super) struct Results<'a> {
     pub(super) machine: Option<&'a str>,
     pub(super) loads: &'a [Load],
     pub(super) rules: &'a [Rule],
-    /// Ascending.
+    /// The initial delays, ascending.
     pub(super) delays: &'a [u32],
     /// By loads, then by policies, then by delays.
     pub(super) points: &'a [Point],

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::results::{Results, counted};
 
-/// Everything.
+/// The whole document that `--json` prints.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     provenance: Provenance,

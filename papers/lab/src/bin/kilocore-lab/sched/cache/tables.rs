@@ -5,7 +5,7 @@ use kilocore_show::{Mark, Provenance, Table, number};
 
 use super::results::{Results, counted};
 
-/// All tables.
+/// All tables of the experiment: one for each mix, and those that compare mixes.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
     let mut tables: Vec<Table> = results.mixes.iter().map(|mix| of_mix(results, mix)).collect();
     if others(results).next().is_some() {

@@ -8,7 +8,7 @@ use super::results::{Results, speedup};
 
 const FAIR: Choice = Choice::Policy(PolicyName::Fair);
 
-/// All tables.
+/// All tables of the experiment, by loads, then by policies.
 pub(super) fn all(results: &Results<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for load in &results.plan.loads {
