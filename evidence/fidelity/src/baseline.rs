@@ -16,7 +16,7 @@ pub enum Kind {
     Blocking,
     /// Each waiter spins on a line of its own.
     Queue,
-    /// Everything else.
+    /// All waiters spin on lines that they share.
     Spinning,
 }
 
