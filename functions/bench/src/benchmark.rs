@@ -124,7 +124,7 @@ impl Shared {
     }
 }
 
-/// Which of the tasks it is that run at the same time.
+/// One of the tasks that run at the same time: its number, its kind and its processors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// Which task it is, from 0.

@@ -28,7 +28,7 @@ pub struct Scratch {
     pub file_bytes: Option<u64>,
 }
 
-/// Makes the resources that the tasks of a benchmark share, and removes them when it has ended.
+/// Makes the resources that the tasks of a benchmark share. The keeper removes them in the end.
 #[derive(Debug)]
 pub struct Resources<'a> {
     keeper: &'a mut Keeper,
