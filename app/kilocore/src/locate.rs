@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use kilocore_figures::Nanoseconds;
 use kilocore_locate::{Sidecar, compare};
 use kilocore_sampled_profile::sampler::{Output, Rule};
 use kilocore_show::number;
@@ -239,8 +240,8 @@ fn speedups(arguments: &Arguments, folder: &Path, counts: &[u32]) -> Result<Stri
         for run in 1..=arguments.runs {
             let profile = folder_of(folder, count).join(profile_name(run));
             let known = Sidecar::of(&profile)?.unwrap_or_default();
-            if let (Some(work), Some(elapsed @ 1..)) = (known.work, known.elapsed_ns) {
-                throughputs.push(work.as_f64() / (elapsed as f64 / 1e9));
+            if let (Some(work), Some(elapsed @ Nanoseconds(1..))) = (known.work, known.elapsed) {
+                throughputs.push(work.as_f64() / elapsed.calculated().seconds());
             }
         }
         throughputs.sort_by(f64::total_cmp);

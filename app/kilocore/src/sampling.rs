@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use kilocore_figures::Nanoseconds;
 use kilocore_locate::Sidecar;
 use kilocore_sampled_profile::sampler::{
     Backend, CallGraph, Counter, CpuId, Hertz, Observer, Options, Output, Recording, Rule, Taker,
@@ -155,13 +156,14 @@ fn sidecar(
     work: Option<&Work>,
     command: &[OsString],
 ) -> Result<Sidecar, Failure> {
-    let processor = recording.cpu_time.user.0.saturating_add(recording.cpu_time.system.0);
+    let cpu_time = recording.cpu_time;
+    let processor = Nanoseconds(cpu_time.user.0.saturating_add(cpu_time.system.0));
     Ok(Sidecar {
         cores: Some(recording.cores),
         work: work.map(|work| in_millionths(&work.count.to_string()).parse()).transpose()?,
         unit: work.map(|work| work.unit.clone()),
-        elapsed_ns: Some(recording.elapsed.0),
-        processor_ns: Some(processor),
+        elapsed: Some(recording.elapsed),
+        processor: Some(processor),
         frequency_hz: Some(f64::from(recording.frequency.0)),
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         recorder: Some(match recording.taker {

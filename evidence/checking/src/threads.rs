@@ -8,7 +8,8 @@ use crate::roomy::with_room;
 pub trait Threads: Platform {
     /// The handle of a thread, by which one can wait for its end.
     type Handle;
-    /// Starts a thread.
+    /// Starts a thread that executes `run`: one of the system, or one that a model checker
+    /// schedules.
     fn spawn(run: impl FnOnce() + Send + 'static) -> Self::Handle;
     /// Waits until a thread has ended. Panics if that thread panicked.
     fn join(handle: Self::Handle);

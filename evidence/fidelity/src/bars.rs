@@ -43,7 +43,7 @@ pub struct Bar {
     pub setting: &'static str,
     /// What the figure is.
     pub what: &'static str,
-    /// What is asked.
+    /// What the figure has to reach.
     pub asked: Asked,
     /// The figure of the forecast, if there is one.
     pub forecast: Option<f64>,

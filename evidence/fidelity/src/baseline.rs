@@ -16,7 +16,7 @@ pub enum Kind {
     Blocking,
     /// Each waiter spins on a line of its own.
     Queue,
-    /// Everything else.
+    /// All other locks. The waiters of most of them spin on a line that they share.
     Spinning,
 }
 

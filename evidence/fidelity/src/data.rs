@@ -27,9 +27,9 @@ pub const MACHINES: [Machine; 2] = [
 /// What was measured on one machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataSet {
-    /// The machine.
+    /// The machine on which all of it was measured.
     pub machine: Machine,
-    /// Sorted by name.
+    /// The programs that were measured there, sorted by name.
     pub programs: Vec<Program>,
 }
 
@@ -49,20 +49,20 @@ pub struct Series {
     pub alias: String,
     /// Kilocore's counterpart, if there is one.
     pub lock: Option<LockId>,
-    /// Ascending by nodes.
+    /// One point for each number of nodes, ascending.
     pub points: Vec<Observed>,
 }
 
-/// A published throughput.
+/// The published throughput of a program under one lock on one number of nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observed {
     /// NUMA nodes whose cores were all used.
     pub nodes: u32,
     /// Median over runs, in the program's own unit per second.
     pub throughput: f64,
-    /// The lower quartile.
+    /// The lower quartile of the throughput of the runs.
     pub q1: f64,
-    /// The upper quartile.
+    /// The upper quartile of the throughput of the runs.
     pub q3: f64,
 }
 
@@ -75,7 +75,7 @@ pub enum DataError {
              throughput_q1 and throughput_q3"
     )]
     Table {
-        /// The file.
+        /// The path of the table.
         file: PathBuf,
         /// What the reader says, with the place.
         why: csv::Error,
@@ -83,9 +83,9 @@ pub enum DataError {
     /// A row makes no sense.
     #[error("{file}, line {line}: {why}; correct the row or take it out")]
     Row {
-        /// The file.
+        /// The path of the table.
         file: PathBuf,
-        /// From 1.
+        /// The number of the line, from 1.
         line: u64,
         /// What is wrong with it.
         why: &'static str,

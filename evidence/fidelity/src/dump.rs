@@ -23,17 +23,17 @@ pub struct HeldBack<'a> {
     pub counterpart: &'static str,
     /// Whether other points of this lock were given.
     pub lock_given: bool,
-    /// NUMA nodes.
+    /// The number of NUMA nodes that the program ran on.
     pub nodes: u32,
-    /// All their cores.
+    /// The number of cores of these nodes.
     pub cores: u32,
     /// The median of the runs.
     pub measured: f64,
-    /// Their lower quartile.
+    /// The lower quartile of the runs.
     pub q1: f64,
-    /// Their upper quartile.
+    /// The upper quartile of the runs.
     pub q3: f64,
-    /// The forecast.
+    /// The throughput that is forecast.
     pub throughput: f64,
     /// The lower end of its band.
     pub low: f64,

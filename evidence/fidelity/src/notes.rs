@@ -29,7 +29,7 @@ pub struct Notes(BTreeMap<String, BTreeMap<String, String>>);
 #[derive(Debug, Error)]
 #[error("{file}: {why}")]
 pub struct NotesError {
-    /// The file.
+    /// The path of the notes.
     file: PathBuf,
     /// What is wrong, where, and how to mend it.
     why: String,
@@ -90,7 +90,7 @@ impl Notes {
         self.find(answer.machine.name, &answer.program)
     }
 
-    /// One note.
+    /// Notes that consist of this one.
     #[cfg(test)]
     pub(crate) fn sample(table: &str, key: &str, text: &str) -> Self {
         let texts = BTreeMap::from([(key.to_owned(), text.to_owned())]);

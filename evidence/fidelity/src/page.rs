@@ -17,7 +17,7 @@ use crate::{plots, score, tables};
 /// What the page is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Contents<'a> {
-    /// What was published.
+    /// The published measurements, one set for each machine.
     pub sets: &'a [DataSet],
     /// Each program of them in each setting.
     pub answers: &'a [Answer],
@@ -34,7 +34,7 @@ pub struct Contents<'a> {
 pub struct File {
     /// Its path in the folder of the page.
     pub path: String,
-    /// What it holds.
+    /// Its whole content: Markdown or SVG.
     pub text: String,
 }
 

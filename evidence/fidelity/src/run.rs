@@ -46,13 +46,13 @@ impl Forecaster for Atlas<'_> {
 pub struct Answer {
     /// How much was given.
     pub setting: Setting,
-    /// Where.
+    /// The machine on which the program was measured.
     pub machine: Machine,
     /// Its name in the data set.
     pub program: String,
-    /// [`Program::spread`].
+    /// How many times faster its best lock is than its worst on all nodes: [`Program::spread`].
     pub spread: f64,
-    /// [`Program::all_nodes`].
+    /// The largest number of nodes on which it was measured: [`Program::all_nodes`].
     pub all_nodes: u32,
     /// The largest number of nodes of the given points.
     pub last_given_nodes: u32,
@@ -69,22 +69,22 @@ pub struct Answer {
 pub struct Curve {
     /// The data set's name of the lock.
     pub alias: String,
-    /// Its counterpart.
+    /// Kilocore's counterpart of that lock.
     pub lock: LockId,
     /// Whether points of it were given.
     pub given: bool,
-    /// Ascending by nodes.
+    /// One point for each number of nodes that was measured, ascending.
     pub points: Vec<Compared>,
 }
 
 /// A measured throughput and what was said of it.
 #[derive(Debug, Clone)]
 pub struct Compared {
-    /// NUMA nodes.
+    /// The number of NUMA nodes that the program ran on.
     pub nodes: u32,
-    /// All their cores.
+    /// The number of cores of these nodes.
     pub cores: u32,
-    /// What was measured.
+    /// The published throughput under this lock on these nodes.
     pub observed: Observed,
     /// Whether the measurement was held back.
     pub held: bool,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::run::{Answer, Compared, Curve};
 
-/// Who said it.
+/// A way to say what was not given: the forecast under test, or a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -76,9 +76,9 @@ pub fn log_ratios(curve: &Curve, method: Method) -> impl Iterator<Item = f64> {
 pub enum Collapse {
     /// Measured and forecast, with the relative error of the cores at which.
     Both(f64),
-    /// Measured alone.
+    /// The measured curve collapses, and the forecast one does not.
     Missed,
-    /// Forecast alone.
+    /// The forecast curve collapses, and the measured one does not.
     False,
 }
 

@@ -18,7 +18,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// All of them.
+    /// Both settings, the one that is given more first.
     pub const ALL: [Setting; 2] = [Setting::A, Setting::B];
 
     /// The numbers of nodes that are given on a machine.
@@ -32,7 +32,7 @@ impl Setting {
         }
     }
 
-    /// The name.
+    /// Its letter, by which tables and options name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -55,9 +55,9 @@ pub const GIVEN_LOCKS: usize = 3;
 pub struct Split<'a> {
     /// How much is given.
     pub setting: Setting,
-    /// Where.
+    /// The machine of the measurements.
     pub machine: Machine,
-    /// Of what.
+    /// The program that was measured.
     pub program: &'a Program,
     /// The locks that are given, in order of preference.
     pub given: Vec<&'a Series>,

@@ -10,7 +10,7 @@ use crate::split::Setting;
 /// Programs by how much the choice of a lock matters at all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Group {
-    /// All of them.
+    /// All programs, whether the choice of a lock matters to them or not.
     All,
     /// The best lock is more than a tenth faster than the worst.
     Sensitive,
@@ -49,7 +49,7 @@ impl Group {
 pub struct Share {
     /// How many have it.
     pub having: usize,
-    /// Of how many.
+    /// How many there are, those that have it included.
     pub of: usize,
 }
 
@@ -84,13 +84,14 @@ pub struct Summary {
     pub level_by_program: Option<f64>,
     /// The same with each curve divided by its own throughput on one node.
     pub shape: Option<f64>,
-    /// Median over programs.
+    /// Median over programs of their own median errors of shape.
     pub shape_by_program: Option<f64>,
     /// Median of the logarithm of forecast over measured: above zero if forecasts are too high.
     pub bias: Option<f64>,
     /// Programs whose regret is at most a tenth; those without a forecast have more.
     pub low_regret: Share,
-    /// The median regret.
+    /// The median regret: the share of the best lock's throughput at all nodes that is lost under
+    /// the lock that the forecast calls best.
     pub regret: Option<f64>,
     /// Collapses that were forecast within a quarter of their cores, of all that were measured or
     /// forecast.

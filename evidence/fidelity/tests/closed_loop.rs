@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kilocore_figures::median;
+use kilocore_figures::{Nanoseconds, median};
 use kilocore_forecast::{
     Barriers, Duration, LockUse, Profiled, Range, RunSize, TODAY, Workload, from_profile, simulate,
 };
@@ -38,7 +38,7 @@ const SIMULATED: u64 = 8_000;
 /// The median error that is allowed.
 const ALLOWED: f64 = 0.1;
 
-/// How thinking varies.
+/// How the times that a thread thinks for are distributed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Think {
     Exponential,
@@ -57,7 +57,7 @@ enum Ends {
 #[derive(Debug, Clone, Copy)]
 struct Case {
     think: Think,
-    hold_ns: f64,
+    hold: Nanoseconds<f64>,
     /// Of the thinking of all threads.
     serial_share: f64,
     ends: Ends,
@@ -67,10 +67,10 @@ impl Case {
     fn all() -> Vec<Self> {
         let mut cases = Vec::new();
         for think in [Think::Exponential, Think::FewLong] {
-            for hold_ns in [200.0, 1_000.0] {
+            for hold in [200.0, 1_000.0].map(Nanoseconds) {
                 for serial_share in [0.0, 0.1] {
                     for ends in [Ends::Nothing, Ends::Barrier, Ends::Condition] {
-                        cases.push(Self { think, hold_ns, serial_share, ends });
+                        cases.push(Self { think, hold, serial_share, ends });
                     }
                 }
             }
@@ -97,7 +97,7 @@ impl Case {
             (SECTIONS / THREADS / rounds).to_string(),
             THINK_NS.to_string(),
             how.to_owned(),
-            self.hold_ns.to_string(),
+            self.hold.0.to_string(),
             self.serial_ns().to_string(),
             barrier.to_owned(),
         ]
@@ -126,7 +126,7 @@ impl Case {
             serial: self.serial_share * THINK_NS * ghz,
             barriers: (self.ends != Ends::Nothing).then_some(barriers),
             locks: vec![lock; 2],
-            ..Workload::single_lock(think, Duration::Constant(self.hold_ns * ghz), 0.0)
+            ..Workload::single_lock(think, Duration::Constant(self.hold.0 * ghz), 0.0)
         }
     }
 }
@@ -264,7 +264,7 @@ fn page(rows: &[Row], machine: &Description, host: &str) -> String {
     let columns: Vec<_> =
         columns.into_iter().chain(cores.iter().map(|cores| (&**cores, Right))).collect();
     let row = |row: &Row| {
-        let Case { think, hold_ns, serial_share, ends } = row.case;
+        let Case { think, hold, serial_share, ends } = row.case;
         let think = match think {
             Think::Exponential => "exponential",
             Think::FewLong => "few long",
@@ -275,12 +275,12 @@ fn page(rows: &[Row], machine: &Description, host: &str) -> String {
             Ends::Condition => "condition",
         };
         // Of all computing, as the found one is.
-        let all = THINK_NS * (1.0 + serial_share) + hold_ns;
+        let all = THINK_NS * (1.0 + serial_share) + hold.0;
         let conduct = &row.profiled.conduct;
         let error = median(row.errors()).expect("points are compared");
         let mut cells = vec![
             think.to_owned(),
-            format!("{hold_ns} ns"),
+            format!("{} ns", hold.0),
             format!("{:.1} %", serial_share * THINK_NS / all * 100.0),
             ends.to_owned(),
             format!("{:.1} %", conduct.time.serial_share() * 100.0),

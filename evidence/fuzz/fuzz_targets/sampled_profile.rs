@@ -49,7 +49,7 @@ fuzz_target!(|bytes: &[u8]| {
         profile,
         cores: None,
         work: None,
-        elapsed_ns: None,
+        elapsed: None,
         frequency: None,
         clock_ghz: None,
     };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A running program. It is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
-    /// The program's process.
+    /// The program's process, for what else a test wants of it, such as its pipes.
     pub child: Child,
     command: String,
 }

@@ -4,16 +4,16 @@
 //! Locks are matched by where they are taken, as addresses differ from run to run. Beside each ratio
 //! of the two recorders stands that of two runs under the same one: the program's own noise.
 
+mod call_sites;
 mod compare;
 mod forecast;
-mod places;
 mod program;
 mod recorded;
 mod table;
 
-pub use compare::{Compared, Comparison, Place, Round};
+pub use call_sites::{CallSites, LocksAtSite};
+pub use compare::{Compared, ComparedSite, Comparison, Round};
 pub use forecast::{Agreement, Forecast, Point, UnreadableForecast};
-pub use places::{Places, Taken};
 pub use program::RealProgram;
 pub use recorded::{RecordError, Recorded, Recorder};
 pub use table::tables;

@@ -14,8 +14,8 @@ mod table;
 mod trial;
 
 pub use beside::{
-    Agreement, Compared, Comparison, Forecast, Place, Places, Point, RealProgram, RecordError,
-    Recorded, Recorder, Round, Taken, UnreadableForecast, tables,
+    Agreement, CallSites, Compared, ComparedSite, Comparison, Forecast, LocksAtSite, Point,
+    RealProgram, RecordError, Recorded, Recorder, Round, UnreadableForecast, tables,
 };
 pub use expected::Expected;
 pub use score::{Count, Score};

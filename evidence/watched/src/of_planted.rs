@@ -9,7 +9,6 @@ use kilocore_watched::{Attachment, Expected, Score, Trial, Work, table};
 
 use crate::{Common, progress};
 
-/// What to try.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]

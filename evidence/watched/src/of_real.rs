@@ -7,7 +7,6 @@ use kilocore_watched::{Comparison, RealProgram, RecordError, Recorded, Recorder,
 
 use crate::{Common, progress};
 
-/// What to compare.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]

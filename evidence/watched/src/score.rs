@@ -12,7 +12,7 @@ use crate::trial::{Attachment, Trial};
 pub struct Count {
     /// How often it was so.
     pub so: u64,
-    /// Of how many.
+    /// How many runs there were in which it could have been.
     pub of: u64,
 }
 
@@ -36,7 +36,7 @@ pub struct Score {
     pub acquisitions_right: Count,
     /// The same of the mean hold, as far as the holder ran; within 15 %.
     pub holds: Vec<f64>,
-    /// See `holds`.
+    /// In how many runs the mean hold was that near, or the printed interval held the truth.
     pub holds_right: Count,
     /// Runs of which something failed.
     pub failed: u64,
@@ -57,7 +57,7 @@ struct Waited<'a> {
 const OBJECT: u64 = 64;
 
 impl Score {
-    /// Adds a run.
+    /// Adds what a run shows.
     pub fn add(&mut self, trial: &Trial) {
         let expected = Expected::of(trial.program.name());
         let Some(run) = trial.profile.runs.first() else { return };

@@ -23,7 +23,7 @@ pub struct Work {
     pub threads: usize,
     /// How long they hold the lock, and how long they compute between.
     pub hold: Duration,
-    /// See `hold`.
+    /// How long threads compute between two holds, on average.
     pub think: Duration,
     /// How long it is watched.
     pub watched: Duration,
@@ -32,13 +32,13 @@ pub struct Work {
 /// What both sides say of a run.
 #[derive(Debug)]
 pub struct Trial {
-    /// The program.
+    /// The planted program that was watched.
     pub program: &'static Program,
     /// How the watcher got to it.
     pub how: Attachment,
     /// Where its lock is, by its own account.
     pub ready: Ready,
-    /// What it says.
+    /// What it says of its lock and of its holds, as it counted them itself.
     pub truth: Truth,
     /// What the watcher says.
     pub profile: Profile,
@@ -59,7 +59,7 @@ pub enum TrialError {
     /// The profile cannot be read.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The watcher fails.
+    /// The watcher ended with a failure, and this is its message.
     #[error("{0}")]
     Watcher(String),
     /// The system refuses something.

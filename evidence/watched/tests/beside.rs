@@ -4,7 +4,7 @@ use kilocore_lock_profile::{
     Caller, Family, Frame, Histogram, Host, Interval, Lock, Precision, Process, Profile, Run,
     Threads,
 };
-use kilocore_watched::{Comparison, Count, Forecast, Place, Places, Round, tables};
+use kilocore_watched::{CallSites, ComparedSite, Comparison, Count, Forecast, Round, tables};
 
 fn frame(function: &str) -> Frame {
     Frame { function: function.to_owned(), module: "/bin/p".to_owned(), offset: 1, line: None }
@@ -91,7 +91,7 @@ fn locks_are_matched_by_where_they_are_taken() {
         ],
         0.0,
     );
-    let places = Places::of(&preload);
+    let sites = CallSites::of(&preload);
     // The wrapper is missing, as stacks that are read from outside may lack it.
     let seen = profile(
         vec![
@@ -103,15 +103,15 @@ fn locks_are_matched_by_where_they_are_taken() {
         ],
         0.0,
     );
-    let taken: Vec<(String, f64, u64, u64)> = places
+    let taken: Vec<(String, f64, u64, u64)> = sites
         .taken(&seen)
         .into_iter()
         .map(|(at, taken)| {
-            (places.name(at).to_owned(), taken.acquisitions, taken.known, taken.locks)
+            (sites.name(at).to_owned(), taken.acquisitions, taken.known, taken.locks)
         })
         .collect();
     assert_eq!(taken, [("get".to_owned(), 10.0, 2, 3), ("put".to_owned(), 20.0, 1, 1)]);
-    let own = places.taken(&preload);
+    let own = sites.taken(&preload);
     assert_eq!(own.values().map(|taken| taken.acquisitions).sum::<f64>(), 600.0);
     assert_eq!(own.len(), 3, "a read-write lock is another one");
 }
@@ -125,36 +125,36 @@ fn figures_are_compared_as_ratios_beside_the_programs_own_noise() {
         round(vec![lock(&by, 1_000, 500.0)], vec![waited(&by)]),
     ];
     let comparison = Comparison::of(&rounds);
-    let [place] = comparison.places.as_slice() else { panic!("{comparison:?}") };
-    assert_eq!((place.name.as_str(), place.locks, place.known), ("take", 1, 1.0));
-    assert_eq!(place.seen, Count { so: 3, of: 3 });
-    assert_eq!(place.acquisitions.ratios, [1.05, 0.5]);
-    assert_eq!(place.acquisitions.noise, [2.0, 0.5]);
-    assert_eq!(place.acquisitions.inside, Count { so: 1, of: 2 });
-    assert_eq!(place.hold.ratios, [0.8, 1.0]);
-    assert_eq!(place.hold.inside, Count { so: 1, of: 2 });
+    let [site] = comparison.sites.as_slice() else { panic!("{comparison:?}") };
+    assert_eq!((site.name.as_str(), site.locks, site.known), ("take", 1, 1.0));
+    assert_eq!(site.seen, Count { so: 3, of: 3 });
+    assert_eq!(site.acquisitions.ratios, [1.05, 0.5]);
+    assert_eq!(site.acquisitions.noise, [2.0, 0.5]);
+    assert_eq!(site.acquisitions.inside, Count { so: 1, of: 2 });
+    assert_eq!(site.hold.ratios, [0.8, 1.0]);
+    assert_eq!(site.hold.inside, Count { so: 1, of: 2 });
     // A million nanoseconds, divided among the acquisitions.
-    assert_eq!(place.think.preload, [1_000.0, 500.0, 1_000.0]);
-    assert_eq!(place.think.ratios[1], 2.0);
+    assert_eq!(site.think.preload, [1_000.0, 500.0, 1_000.0]);
+    assert_eq!(site.think.ratios[1], 2.0);
     // Held for half a million, a million and half a million beside a million each.
-    assert!((place.share - (1.0 / 3.0 + 1.0 / 2.0 + 1.0 / 3.0) / 3.0).abs() < 1e-9);
+    assert!((site.share - (1.0 / 3.0 + 1.0 / 2.0 + 1.0 / 3.0) / 3.0).abs() < 1e-9);
 }
 
 #[test]
 fn what_hardly_costs_anything_is_left_out() {
     let rounds = [round(vec![lock(&["rare()"], 1, 500.0)], Vec::new())];
-    assert_eq!(Comparison::of(&rounds).places, []);
+    assert_eq!(Comparison::of(&rounds).sites, []);
 }
 
 #[test]
 fn a_median_is_near_within_15_percent() {
     let near = |ratio: f64| {
-        let mut place = Place::default();
-        place.hold.ratios = vec![0.1, ratio, 9.0];
-        place.hold.is_near()
+        let mut site = ComparedSite::default();
+        site.hold.ratios = vec![0.1, ratio, 9.0];
+        site.hold.is_near()
     };
     assert!(near(0.86) && near(1.14) && !near(0.84) && !near(1.16));
-    assert!(!Place::default().hold.is_near(), "what was not seen is not near");
+    assert!(!ComparedSite::default().hold.is_near(), "what was not seen is not near");
 }
 
 #[test]

@@ -10,7 +10,6 @@ use syn::visit::{self, Visit};
 
 use crate::failure::Failure;
 
-/// A memory ordering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Order {
     Relaxed,

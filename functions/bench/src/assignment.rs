@@ -17,7 +17,6 @@ use crate::{Seat, Shared};
 /// A worker's assignment. The worker inherits the descriptors, which keep their numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Assignment {
-    /// The benchmark's name.
     pub(crate) benchmark: String,
     /// The tasks that this worker runs: one if tasks are processes, all if they are threads.
     pub(crate) seats: Vec<Seat>,
@@ -27,13 +26,10 @@ pub(crate) struct Assignment {
     pub(crate) control: RawFd,
     /// The keeper's lifeline: the keeper cleans up when all processes that hold it have ended.
     pub(crate) lifeline: RawFd,
-    /// [`Shared::files`].
+    /// The descriptors of [`Shared::files`].
     pub(crate) files: Vec<RawFd>,
-    /// [`Shared::folder`].
     pub(crate) folder: Option<PathBuf>,
-    /// [`Shared::numbers`].
     pub(crate) numbers: Vec<i32>,
-    /// [`Shared::size`].
     pub(crate) size: u64,
 }
 

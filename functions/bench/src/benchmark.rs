@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 use crate::kind::Kind;
-use crate::place::Place;
+use crate::resources::Resources;
 
 /// The description of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub trait Benchmark: Sync {
     ///
     /// # Errors
     /// A refusal if this host lacks or forbids something that the benchmark needs.
-    fn prepare(&self, _place: &mut Place<'_>) -> Result<Shared, Refusal> {
+    fn prepare(&self, _resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
         Ok(Shared::default())
     }
 
@@ -124,7 +124,7 @@ impl Shared {
     }
 }
 
-/// A task's place among the others.
+/// One of the tasks that run at the same time: its number, its kind and its processors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// Which task it is, from 0.

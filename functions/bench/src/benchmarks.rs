@@ -4,7 +4,7 @@
 //! 1. Write `benchmarks/example.rs`. Take `getppid.rs` as the pattern, or
 //!    `open.rs` if tasks share files. The file has a unit struct, an `INFO` constant, `impl Benchmark`,
 //!    and a task whose `run` carries out a batch. Check every call that can fail, and return the first
-//!    failure as a `Refusal`. What tasks share comes from `prepare`, by way of `Place`, so that it goes
+//!    failure as a `Refusal`. What tasks share comes from `prepare`, by way of `Resources`, so that it goes
 //!    away whatever happens. Never make anything with a name yourself.
 //! 2. Add a line to the registry below: `example => Example;`. It has the name of the file and the
 //!    types in it that are a [`Benchmark`].

@@ -28,11 +28,11 @@ pub(crate) enum Phase {
     Gather = 0,
     /// Run, and find out how large a batch should be.
     Warm = 1,
-    /// Run and count.
+    /// Run, and count the operations.
     Measure = 2,
     /// Write down what was counted, and keep running until all tasks have written.
     Over = 3,
-    /// Stop.
+    /// Come to an end.
     Quit = 4,
 }
 
@@ -43,9 +43,9 @@ pub(crate) enum Stage {
     Arrived = 0,
     /// It has run a batch.
     Warm = 1,
-    /// It counts.
+    /// It has begun to count.
     Begun = 2,
-    /// It has counted.
+    /// It has written down what it counted.
     Ended = 3,
 }
 
@@ -95,7 +95,8 @@ pub(crate) struct Slot {
     pub(crate) on_core_ns: AtomicU64,
 }
 
-/// The memory, mapped.
+/// The memory that the runner shares with its tasks, mapped: the phase, how far tasks have come,
+/// and a [`Slot`] for each.
 #[derive(Debug)]
 pub(crate) struct Control {
     mapping: Mapping,

@@ -205,7 +205,7 @@ pub enum DocumentError {
         benchmark: String,
         /// The number of cores.
         cores: u32,
-        /// What is wrong.
+        /// Which figure is impossible, and how.
         what: &'static str,
     },
 }

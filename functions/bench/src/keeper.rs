@@ -27,7 +27,7 @@ enum Request {
     Folder(PathBuf),
     /// To make this many sets of one semaphore each.
     Semaphores(u32),
-    /// To remove everything.
+    /// To remove all folders and sets of semaphores that it has made.
     Clear,
 }
 

@@ -6,7 +6,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::cpus::Pin;
-use crate::place::Scratch;
+use crate::resources::Scratch;
 use crate::{Benchmark, Kind};
 
 /// The plan of a run.

@@ -11,8 +11,8 @@ use crate::document::{
 };
 use crate::environment::Environment;
 use crate::keeper::Keeper;
-use crate::place::Place;
 use crate::plan::{Plan, rounds};
+use crate::resources::Resources;
 use crate::self_execution::Helpers;
 use crate::trial::Trial;
 use crate::{Benchmark, Kind, Refusal, Shared};
@@ -171,9 +171,9 @@ impl Runner<'_> {
 
     fn prepare(&mut self, benchmark: &dyn Benchmark) -> Result<(Shared, Vec<String>), Refusal> {
         let most = self.plan.cores.iter().copied().max().unwrap_or(1);
-        let mut place = Place::new(&mut self.keeper, &self.plan.scratch, most);
-        let shared = benchmark.prepare(&mut place)?;
-        Ok((shared, place.into_notes()))
+        let mut resources = Resources::new(&mut self.keeper, &self.plan.scratch, most);
+        let shared = benchmark.prepare(&mut resources)?;
+        Ok((shared, resources.into_notes()))
     }
 
     /// Takes all samples, or as many rounds of them as there is time for. Returns how many rounds

@@ -1,6 +1,6 @@
 //! Samples, and the summary of those on one number of cores.
 
-use kilocore_figures::median;
+use kilocore_figures::{Nanoseconds, median};
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{self, Interval, Noise};
@@ -20,22 +20,24 @@ pub struct Sample {
     pub seconds: f64,
     /// How many operations all tasks counted together.
     pub operations: u64,
-    /// When the first task began to count, in nanoseconds of the host's monotonic clock.
-    #[serde(default)]
-    pub begin_ns: u64,
+    /// When the first task began to count, by the host's monotonic clock.
+    #[serde(rename = "begin_ns", default)]
+    pub begin: Nanoseconds,
     /// When the last task stopped counting.
-    #[serde(default)]
-    pub end_ns: u64,
+    #[serde(rename = "end_ns", default)]
+    pub end: Nanoseconds,
     /// When the last task began to count. From then on, all counted together.
-    #[serde(default)]
-    pub last_begin_ns: u64,
+    #[serde(rename = "last_begin_ns", default)]
+    pub last_begin: Nanoseconds,
     /// When the first task stopped counting. Until then, all counted together.
-    #[serde(default)]
-    pub first_end_ns: u64,
+    #[serde(rename = "first_end_ns", default)]
+    pub first_end: Nanoseconds,
     /// The mean time of an operation in the slowest batch of any task.
-    pub slowest_batch_ns: f64,
+    #[serde(rename = "slowest_batch_ns")]
+    pub slowest_batch: Nanoseconds<f64>,
     /// The mean time of an operation in the fastest batch of any task.
-    pub fastest_batch_ns: f64,
+    #[serde(rename = "fastest_batch_ns")]
+    pub fastest_batch: Nanoseconds<f64>,
     /// How often tasks lost their cores while they counted.
     pub preemptions: u64,
     /// The share of the time in which the tasks were on their cores, at most about 1. It is less if

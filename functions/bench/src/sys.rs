@@ -7,6 +7,8 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::Refusal;
 
 /// Returns the result of a system call, or the refusal for `errno` if the result is negative.
@@ -20,23 +22,23 @@ pub(crate) fn last_error() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// Returns the time of the monotonic clock in nanoseconds.
+/// Returns the time of the monotonic clock.
 #[inline]
-pub(crate) fn now_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
+pub(crate) fn now() -> Nanoseconds {
+    time_of(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns for how many nanoseconds this thread has run on a core.
-pub(crate) fn thread_ns() -> u64 {
-    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
+/// Returns how long this thread has run on a core.
+pub(crate) fn thread_time() -> Nanoseconds {
+    time_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 #[inline]
-fn clock_ns(clock: libc::clockid_t) -> u64 {
+fn time_of(clock: libc::clockid_t) -> Nanoseconds {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is valid for the kernel to write to. For an unknown clock it writes nothing.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    Nanoseconds(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// Makes an anonymous file in memory, of `bytes` zeros.

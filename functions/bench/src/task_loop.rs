@@ -2,59 +2,62 @@
 
 use std::sync::atomic::Ordering;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::control::{Control, Phase, Slot, Stage};
-use crate::sys::{now_ns, thread_ns};
+use crate::sys::{now, thread_time};
 use crate::{Refusal, Task};
 
 /// How long a batch should take. After each batch the task reads the clock and the phase, which
 /// takes some hundred nanoseconds: a few ten-thousandths of a batch.
-const BATCH_NS: u64 = 500_000;
+const BATCH_TIME: Nanoseconds = Nanoseconds(500_000);
 /// How many times larger the next batch may be at most. The first batches say little of how long an
 /// operation takes: they are slow because they are the first.
 const MOST_GROWTH: u64 = 16;
 
-/// Returns the size of the next batch: how many operations would have taken [`BATCH_NS`], given
-/// that `batch` operations took `took_ns`.
-fn next_batch(batch: u64, took_ns: u64) -> u64 {
-    let fitting = u128::from(batch) * u128::from(BATCH_NS) / u128::from(took_ns.max(1));
+/// Returns the size of the next batch: how many operations would have taken [`BATCH_TIME`], given
+/// that `batch` operations took `took`.
+fn next_batch(batch: u64, took: Nanoseconds) -> u64 {
+    let fitting = u128::from(batch) * u128::from(BATCH_TIME.0) / u128::from(took.0.max(1));
     u64::try_from(fitting).unwrap_or(u64::MAX).clamp(1, batch.saturating_mul(MOST_GROWTH))
 }
 
 /// What a task counts while [`Phase::Measure`] lasts.
 #[derive(Debug)]
 struct Tally {
-    begin_ns: u64,
+    begin: Nanoseconds,
     operations: u64,
-    slowest_batch_ns: u64,
-    fastest_batch_ns: u64,
+    slowest_batch: Nanoseconds,
+    fastest_batch: Nanoseconds,
     usage: Usage,
 }
 
 impl Tally {
-    fn begin(now: u64) -> Self {
-        let (slowest_batch_ns, fastest_batch_ns) = (0, u64::MAX);
+    fn begin(now: Nanoseconds) -> Self {
+        let (slowest_batch, fastest_batch) = (Nanoseconds(0), Nanoseconds(u64::MAX));
         let usage = Usage::now();
-        Self { begin_ns: now, operations: 0, slowest_batch_ns, fastest_batch_ns, usage }
+        Self { begin: now, operations: 0, slowest_batch, fastest_batch, usage }
     }
 
     #[inline]
-    fn add(&mut self, operations: u64, took_ns: u64) {
+    fn add(&mut self, operations: u64, took: Nanoseconds) {
         self.operations += operations;
-        self.slowest_batch_ns = self.slowest_batch_ns.max(took_ns);
-        self.fastest_batch_ns = self.fastest_batch_ns.min(took_ns);
+        self.slowest_batch = self.slowest_batch.max(took);
+        self.fastest_batch = self.fastest_batch.min(took);
     }
 
-    fn write(&self, slot: &Slot, end_ns: u64, batch: u64) {
+    fn write(&self, slot: &Slot, end: Nanoseconds, batch: u64) {
         // This comes first, so that little time passes between the end and this reading.
         let usage = Usage::now();
-        slot.begin_ns.store(self.begin_ns, Ordering::Relaxed);
-        slot.end_ns.store(end_ns, Ordering::Relaxed);
+        slot.begin_ns.store(self.begin.0, Ordering::Relaxed);
+        slot.end_ns.store(end.0, Ordering::Relaxed);
         slot.operations.store(self.operations, Ordering::Relaxed);
         slot.batch.store(batch, Ordering::Relaxed);
-        slot.slowest_batch_ns.store(self.slowest_batch_ns, Ordering::Relaxed);
-        slot.fastest_batch_ns.store(self.fastest_batch_ns, Ordering::Relaxed);
+        slot.slowest_batch_ns.store(self.slowest_batch.0, Ordering::Relaxed);
+        slot.fastest_batch_ns.store(self.fastest_batch.0, Ordering::Relaxed);
         slot.preemptions.store(usage.preemptions - self.usage.preemptions, Ordering::Relaxed);
-        slot.on_core_ns.store(usage.on_core_ns - self.usage.on_core_ns, Ordering::Relaxed);
+        let on_core = usage.on_core - self.usage.on_core;
+        slot.on_core_ns.store(on_core.0, Ordering::Relaxed);
     }
 }
 
@@ -63,7 +66,8 @@ impl Tally {
 struct Usage {
     /// How often it lost the core without asking for it.
     preemptions: u64,
-    on_core_ns: u64,
+    /// How long it has run on a core.
+    on_core: Nanoseconds,
 }
 
 impl Usage {
@@ -75,7 +79,7 @@ impl Usage {
         Self {
             preemptions: u64::try_from(usage.ru_nivcsw).unwrap_or(0),
             // Not from `usage`: its times may advance in ticks of some milliseconds.
-            on_core_ns: thread_ns(),
+            on_core: thread_time(),
         }
     }
 }
@@ -86,14 +90,14 @@ pub(crate) fn take_part(task: &mut dyn Task, index: u32, control: &Control) -> R
     control.wait_for_start();
     let (mut batch, mut warm, mut ended) = (1, false, false);
     let mut tally: Option<Tally> = None;
-    let mut last = now_ns();
+    let mut last = now();
     loop {
         let phase = control.phase();
         if phase == Phase::Quit {
             return Ok(());
         }
         task.run(batch)?;
-        let now = now_ns();
+        let now = now();
         let took = now - last;
         last = now;
         match (control.phase(), &mut tally) {
@@ -125,10 +129,10 @@ mod tests {
 
     #[test]
     fn a_batch_grows_to_half_a_millisecond_and_not_at_once() {
-        assert_eq!(next_batch(100, 50_000), 1000);
-        assert_eq!(next_batch(100, 1), 1600);
-        assert_eq!(next_batch(1, u64::MAX), 1);
-        assert_eq!(next_batch(1000, 1_000_000), 500);
-        assert_eq!(next_batch(u64::MAX, 0), u64::MAX);
+        assert_eq!(next_batch(100, Nanoseconds(50_000)), 1000);
+        assert_eq!(next_batch(100, Nanoseconds(1)), 1600);
+        assert_eq!(next_batch(1, Nanoseconds(u64::MAX)), 1);
+        assert_eq!(next_batch(1000, Nanoseconds(1_000_000)), 500);
+        assert_eq!(next_batch(u64::MAX, Nanoseconds(0)), u64::MAX);
     }
 }

@@ -5,8 +5,10 @@ use std::io::Read;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use kilocore_figures::Nanoseconds;
 
 use crate::assignment::Assignment;
 use crate::control::{self, Control, Phase, Stage};
@@ -239,26 +241,24 @@ fn sample(control: &Control) -> Sample {
     let (mut rates, mut on_core) = (Vec::new(), 0.0);
     for task in 0..control.tasks() {
         let slot = control.slot(task);
-        let of = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire);
-        let seconds = (of(&slot.end_ns) - of(&slot.begin_ns)) as f64 * 1e-9;
+        let of = |word: &AtomicU64| word.load(Ordering::Acquire);
+        let [begin, end] = [&slot.begin_ns, &slot.end_ns].map(|word| Nanoseconds(of(word)));
+        let seconds = (end - begin).0 as f64 * 1e-9;
         let is_first = task == 0;
-        let begin = of(&slot.begin_ns);
-        sample.begin_ns = if is_first { begin } else { sample.begin_ns.min(begin) };
-        let end = of(&slot.end_ns);
-        sample.end_ns = sample.end_ns.max(end);
-        sample.last_begin_ns = sample.last_begin_ns.max(begin);
-        sample.first_end_ns = if is_first { end } else { sample.first_end_ns.min(end) };
+        sample.begin = if is_first { begin } else { sample.begin.min(begin) };
+        sample.end = sample.end.max(end);
+        sample.last_begin = sample.last_begin.max(begin);
+        sample.first_end = if is_first { end } else { sample.first_end.min(end) };
         rates.push(of(&slot.operations) as f64 / seconds);
         sample.operations += of(&slot.operations);
         sample.seconds += seconds / f64::from(control.tasks());
         sample.preemptions += of(&slot.preemptions);
         on_core += of(&slot.on_core_ns) as f64 * 1e-9;
-        let per_operation = |ns: u64| ns as f64 / of(&slot.batch) as f64;
-        let fastest = per_operation(of(&slot.fastest_batch_ns));
-        sample.slowest_batch_ns =
-            sample.slowest_batch_ns.max(per_operation(of(&slot.slowest_batch_ns)));
-        sample.fastest_batch_ns =
-            if is_first { fastest } else { sample.fastest_batch_ns.min(fastest) };
+        let per_operation =
+            |batch: &AtomicU64| Nanoseconds(of(batch)).calculated() / of(&slot.batch) as f64;
+        let fastest = per_operation(&slot.fastest_batch_ns);
+        sample.slowest_batch = sample.slowest_batch.max(per_operation(&slot.slowest_batch_ns));
+        sample.fastest_batch = if is_first { fastest } else { sample.fastest_batch.min(fastest) };
     }
     sample.on_core = on_core / (sample.seconds * f64::from(control.tasks()));
     sample.per_s = rates.iter().sum();

@@ -1,5 +1,6 @@
 //! Looks for reasons why a comparison is less reliable than it seems.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::{
     Context, Facts, Format, Rate, Remark, SampledProfile, Unit, plain_event,
 };
@@ -90,11 +91,11 @@ fn rate(run: &Run) -> Option<(f64, String)> {
 /// Returns how much processor time a run took or, if that is not known, its wall-clock time.
 fn seconds(run: &Run) -> Option<f64> {
     let facts: &Facts = &run.profile.facts;
-    let ns = match run.profile.unit {
-        Unit::Nanoseconds => Some(run.profile.total().weight),
-        _ => run.elapsed_ns.or(facts.duration_ns).or(facts.span_ns),
+    let time = match run.profile.unit {
+        Unit::Nanoseconds => Some(Nanoseconds(run.profile.total().weight)),
+        _ => run.elapsed.or(facts.duration).or(facts.span),
     };
-    Some(ns? as f64 / 1e9)
+    Some(time?.calculated().seconds())
 }
 
 fn has_stacks(run: &Run) -> bool {
@@ -249,10 +250,11 @@ fn matters(remark: &Remark, profile: &SampledProfile) -> bool {
     samples as f64 > profile.total().samples as f64 * WORTH_NAMES
 }
 
-/// Returns whether a run used more cores than it had. `busy_ns` is its time on processors.
-pub(crate) fn above_cores(run: &Run, busy_ns: u64) -> Option<Warning> {
-    let (cores, elapsed) = (run.cores?, run.elapsed_ns.filter(|&ns| ns > 0)?);
-    let used = busy_ns as f64 / elapsed as f64;
+/// Returns whether a run used more cores than it had. `busy` is its time on processors.
+pub(crate) fn above_cores(run: &Run, busy: Nanoseconds) -> Option<Warning> {
+    let cores = run.cores?;
+    let elapsed = run.elapsed.filter(|&elapsed| elapsed > Nanoseconds(0))?;
+    let used = busy.calculated() / elapsed.calculated();
     (used > f64::from(cores) * ABOVE_CORES).then(|| Warning::MoreThanItsCores {
         name: run.name.clone(),
         used,

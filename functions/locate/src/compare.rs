@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::Tally;
 
 use crate::lock_functions::{LockRole, lock_role};
@@ -190,7 +191,8 @@ pub fn compare(
     }
     if measure == Measure::Nanoseconds {
         let busy_of = |(run, conversion): (&&Run, &Conversion)| {
-            checks::above_cores(run, conversion.apply(run.profile.total()).weight)
+            let busy = Nanoseconds(conversion.apply(run.profile.total()).weight);
+            checks::above_cores(run, busy)
         };
         warnings.extend(all.iter().zip(&conversions).filter_map(busy_of));
     }
@@ -256,10 +258,10 @@ fn side_totals(runs: &[Run], busy: Tally) -> Result<SideTotals, CompareError> {
     let first = &runs[0];
     let too_large = |run: &Run| CompareError::TooLarge { name: run.name.clone() };
     let mut work = work_of(first);
-    let mut elapsed_ns = first.elapsed_ns;
+    let mut elapsed = first.elapsed;
     for run in &runs[1..] {
         work = work.checked_add(work_of(run)).ok_or_else(|| too_large(run))?;
-        elapsed_ns = elapsed_ns.zip(run.elapsed_ns).and_then(|(a, b)| a.checked_add(b));
+        elapsed = elapsed.zip(run.elapsed).and_then(|(a, b)| a.0.checked_add(b.0)).map(Nanoseconds);
         if let (Some(one_cores), Some(other_cores)) = (first.cores, run.cores)
             && one_cores != other_cores
         {
@@ -277,7 +279,7 @@ fn side_totals(runs: &[Run], busy: Tally) -> Result<SideTotals, CompareError> {
     }
     let cores = runs.iter().find_map(|run| run.cores);
     let names = runs.iter().map(|run| run.name.clone()).collect();
-    Ok(SideTotals { names, cores, work, busy, elapsed_ns })
+    Ok(SideTotals { names, cores, work, busy, elapsed })
 }
 
 /// Returns the time of the cores that the program had and did not use.
@@ -286,7 +288,7 @@ fn idle(measure: &Measure, base: &SideTotals, scaled: &SideTotals) -> Option<Tim
         return None;
     }
     let idle_of = |side: &SideTotals| {
-        let capacity = u128::from(side.cores?) * u128::from(side.elapsed_ns?);
+        let capacity = u128::from(side.cores?) * u128::from(side.elapsed?.0);
         Some(i128::try_from(capacity).ok()? - i128::from(side.busy.weight))
     };
     // The product with the work is exact only if the capacity is known to be small.

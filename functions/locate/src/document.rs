@@ -4,7 +4,7 @@
 //! the weights and the work, which are whole numbers: a loss is
 //! `scaled / scaled.work − base / base.work`.
 
-use kilocore_figures::Provenance;
+use kilocore_figures::{Nanoseconds, Provenance};
 use kilocore_sampled_profile::Tally;
 use serde::Serialize;
 
@@ -46,7 +46,8 @@ struct SideDocument<'a> {
     work: Work,
     samples: u64,
     weight: u64,
-    elapsed_ns: Option<u64>,
+    #[serde(rename = "elapsed_ns")]
+    elapsed: Option<Nanoseconds>,
     throughput: Option<f64>,
 }
 
@@ -180,7 +181,7 @@ impl<'a> SideDocument<'a> {
             work: side.work,
             samples: side.busy.samples,
             weight: side.busy.weight,
-            elapsed_ns: side.elapsed_ns,
+            elapsed: side.elapsed,
             throughput: side.throughput(),
         }
     }

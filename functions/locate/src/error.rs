@@ -11,7 +11,7 @@ pub enum CompareError {
          it was recorded"
     )]
     NoSamples {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
     },
     /// The profiles count different things.
@@ -21,11 +21,11 @@ pub enum CompareError {
          (--base-frequency, --scaled-frequency)"
     )]
     Units {
-        /// A profile.
+        /// The name of a profile's file.
         one: String,
-        /// What it counts.
+        /// The unit of its weights.
         one_counts: String,
-        /// Another profile.
+        /// The name of the file of a profile with another unit.
         other: String,
         /// What the other one counts.
         other_counts: String,
@@ -48,17 +48,17 @@ pub enum CompareError {
     Cores {
         /// A run of that side.
         one: String,
-        /// Its cores.
+        /// How many cores that run had.
         one_cores: u32,
         /// Another run of that side.
         other: String,
-        /// Its cores.
+        /// How many cores that run had.
         other_cores: u32,
     },
     /// Sums beyond what can be added exactly.
     #[error("{name}: more time or work than can be added up exactly; count work in larger units")]
     TooLarge {
-        /// The profile.
+        /// The name of the file of the profile with which it became too much.
         name: String,
     },
     /// One side has no runs.

@@ -236,7 +236,8 @@ impl Quantiles {
 /// With this much freedom, Student's distribution is taken for the normal one.
 const NORMAL: f64 = 1e6;
 
-/// Returns Student's distribution.
+/// Returns Student's t-distribution with so many degrees of freedom, or `None` if that is no
+/// positive number.
 fn student(freedom: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, if freedom < NORMAL { freedom } else { NORMAL }).ok()
 }

@@ -1,5 +1,6 @@
 //! One recorded run, and the conversion of several runs to one unit.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::{Format, Rate, SampledProfile, Tally, Unit};
 
 use crate::{CompareError, Work};
@@ -16,8 +17,8 @@ pub struct Run {
     pub cores: Option<u32>,
     /// How much work it did.
     pub work: Option<Work>,
-    /// How long it took by the wall clock, in nanoseconds.
-    pub elapsed_ns: Option<u64>,
+    /// How long it took by the wall clock.
+    pub elapsed: Option<Nanoseconds>,
     /// How many samples were taken in a second of processor time, if the profile counts samples.
     pub frequency: Option<f64>,
     /// The clock of the cores in GHz, by which cycles become time, if somebody says what it was. The
@@ -120,9 +121,9 @@ pub(crate) fn nominal_clock(runs: &[&Run]) -> Option<f64> {
     let ghz = *clocks.first()?;
     let differs = |other: &f64| (other / ghz).max(ghz / other) > 1.0 + SAME_CLOCK;
     let is_exceeded = |run: &&Run| {
-        let (Some(cores), Some(elapsed)) = (run.cores, run.elapsed_ns) else { return false };
-        let busy_ns = run.profile.total().weight as f64 / ghz;
-        busy_ns > f64::from(cores) * elapsed as f64 * ABOVE_CORES
+        let (Some(cores), Some(elapsed)) = (run.cores, run.elapsed) else { return false };
+        let busy = Nanoseconds(run.profile.total().weight as f64 / ghz);
+        busy > elapsed.calculated() * f64::from(cores) * ABOVE_CORES
     };
     let is_contradicted =
         clocks.iter().any(differs) || runs.iter().filter(unknown).any(is_exceeded);

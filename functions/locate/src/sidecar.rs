@@ -10,6 +10,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -30,12 +31,12 @@ pub struct Sidecar {
     /// The unit of the work, such as `requests`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// How long it took by the wall clock, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub elapsed_ns: Option<u64>,
-    /// The processor time that it took by the system's account, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processor_ns: Option<u64>,
+    /// How long it took by the wall clock.
+    #[serde(rename = "elapsed_ns", default, skip_serializing_if = "Option::is_none")]
+    pub elapsed: Option<Nanoseconds>,
+    /// The processor time that it took by the system's account.
+    #[serde(rename = "processor_ns", default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<Nanoseconds>,
     /// How many samples were asked for in a second of processor time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_hz: Option<f64>,
@@ -65,7 +66,7 @@ pub enum SidecarError {
     /// It cannot be read.
     #[error("cannot read {path}: {cause}")]
     Read {
-        /// The file.
+        /// The path of the sidecar.
         path: PathBuf,
         /// What the system said.
         cause: std::io::Error,
@@ -73,7 +74,7 @@ pub enum SidecarError {
     /// It says something else than a sidecar does.
     #[error("{path}: {cause}; correct it, or remove it and say cores and work by options")]
     Content {
-        /// The file.
+        /// The path of the sidecar.
         path: PathBuf,
         /// What is wrong, with line and column.
         cause: serde_json::Error,
@@ -81,9 +82,9 @@ pub enum SidecarError {
     /// It is of another kind or version.
     #[error("{path}: its schema is '{found}'; this version reads '{}'", Sidecar::SCHEMA)]
     Schema {
-        /// The file.
+        /// The path of the sidecar.
         path: PathBuf,
-        /// What it says.
+        /// The schema that the file names.
         found: String,
     },
 }
@@ -104,8 +105,8 @@ impl Sidecar {
             cores: None,
             work: None,
             unit: None,
-            elapsed_ns: None,
-            processor_ns: None,
+            elapsed: None,
+            processor: None,
             frequency_hz: None,
             command: Vec::new(),
             recorder: None,
@@ -171,7 +172,7 @@ mod tests {
         let sidecar = Sidecar {
             cores: Some(8),
             work: "1234.5".parse().ok(),
-            elapsed_ns: Some(17),
+            elapsed: Some(Nanoseconds(17)),
             ..Sidecar::new()
         };
         assert_eq!(read(&serde_json::to_string(&sidecar).unwrap()).unwrap(), Some(sidecar));

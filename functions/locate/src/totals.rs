@@ -1,5 +1,6 @@
 //! What one side of a comparison comes to as a whole.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::Tally;
 
 use crate::Work;
@@ -15,15 +16,15 @@ pub struct SideTotals {
     pub work: Work,
     /// All samples, in the measure of the comparison.
     pub busy: Tally,
-    /// How long all of them took together by the wall clock, in nanoseconds.
-    pub elapsed_ns: Option<u64>,
+    /// How long all of them took together by the wall clock.
+    pub elapsed: Option<Nanoseconds>,
 }
 
 impl SideTotals {
     /// Units of work a second.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
-        let seconds = self.elapsed_ns.filter(|&ns| ns > 0)? as f64 / 1e9;
-        Some(self.work.as_f64() / seconds)
+        let elapsed = self.elapsed.filter(|&elapsed| elapsed > Nanoseconds(0))?;
+        Some(self.work.as_f64() / elapsed.calculated().seconds())
     }
 }

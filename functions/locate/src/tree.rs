@@ -13,9 +13,9 @@ use crate::run::Conversion;
 /// Which side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Few cores.
+    /// The runs on few cores, with which the others are compared.
     Base,
-    /// Many cores.
+    /// The runs on many cores.
     Scaled,
 }
 

@@ -11,52 +11,52 @@ pub enum Warning {
     WorkAssumed,
     /// How many cores there were is not known.
     CoresUnknown {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
     },
     /// The profiles are of different events.
     Events {
-        /// The base's.
+        /// The event of the base's profiles.
         base: String,
-        /// The other's.
+        /// The event of the other side's profiles.
         scaled: String,
     },
     /// The sampling rates differ, or are not known to be the same.
     Rates {
         /// In words: the base's.
         base: String,
-        /// The other's.
+        /// In words: that of the other side.
         scaled: String,
     },
     /// One was recorded for much longer.
     Durations {
         /// Of the base, in seconds.
         base: f64,
-        /// Of the other.
+        /// Of the other side, in seconds.
         scaled: f64,
     },
-    /// Few samples.
+    /// A profile has so few samples that only large losses stand out.
     FewSamples {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
-        /// How many.
+        /// How many samples the profile has.
         samples: u64,
     },
     /// Much of the time is in functions without names.
     MissingSymbols {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
         /// From 0 to 1.
         share: f64,
     },
     /// A profile has samples of all programs that ran, and not of one.
     WholeSystem {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
     },
     /// Cycles became time by the clock that the processor's name states.
     NominalClock {
-        /// That clock.
+        /// The clock that the name states, in GHz.
         ghz: f64,
     },
     /// Nothing is known of the time that threads were waiting.
@@ -67,21 +67,21 @@ pub enum Warning {
     WaitingOnly,
     /// One profile has samples of the kernel and the other has none.
     KernelOnOneSide {
-        /// The one without.
+        /// The name of a profile without samples of the kernel.
         without: String,
     },
     /// Neither has samples of the kernel.
     NoKernel,
-    /// Samples were lost.
+    /// The sampler lost many of the samples that it took.
     Lost {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
         /// From 0 to 1: of all that were taken.
         share: f64,
     },
     /// The program used more than the cores it is said to have had.
     MoreThanItsCores {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
         /// How many it used at least.
         used: f64,
@@ -90,7 +90,7 @@ pub enum Warning {
     },
     /// One profile has call stacks and the other has none.
     StacksOnOneSide {
-        /// The one without.
+        /// The name of a profile without call stacks.
         without: String,
     },
     /// Much of the time is in functions that the other side does not have at all.
@@ -100,9 +100,9 @@ pub enum Warning {
     },
     /// What the reader had to say of a file.
     Reader {
-        /// The profile.
+        /// The name of the profile's file.
         name: String,
-        /// Its remark.
+        /// The remark, as a sentence.
         remark: String,
     },
 }

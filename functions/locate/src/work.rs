@@ -18,7 +18,7 @@ pub enum WorkError {
     /// Not a decimal number.
     #[error("'{0}' is not a number of units; write digits, as in 120000 or 1.5e6")]
     NotANumber(String),
-    /// Nothing was done.
+    /// Zero units, by which nothing can be divided.
     #[error("no work at all cannot be divided by; count what the program did")]
     None,
     /// Digits beyond the sixth place.

@@ -57,7 +57,7 @@ fn peak_megabytes() -> f64 {
     kilobytes.unwrap_or(f64::NAN) / 1e3
 }
 
-/// Writes the text.
+/// Writes what `perf script` might print of a long recording into a file of this directory.
 fn generated(directory: &Path) -> PathBuf {
     let path = directory.join("script");
     let mut file = BufWriter::new(File::create(&path).expect("a place for files"));
@@ -75,7 +75,7 @@ fn generated(directory: &Path) -> PathBuf {
     path
 }
 
-/// Prints a sample.
+/// Replaces `text` by what `perf script` prints of a sample at `time`, which is in microseconds.
 fn sample(text: &mut String, time: u64, random: &mut Xoshiro256PlusPlus) {
     let (seconds, fraction) = (time / 1_000_000, time % 1_000_000);
     let (thread, processor) = (1_000 + random.next_u64() % 64, random.next_u64() % 48);

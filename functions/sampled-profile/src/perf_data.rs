@@ -28,6 +28,7 @@ mod unwind;
 
 use std::io::{Read, Seek};
 
+use kilocore_figures::Nanoseconds;
 use linux_perf_data::{PerfFileReader, PerfFileRecord};
 
 pub use error::PerfDataError;
@@ -159,8 +160,11 @@ fn profile(
     profile.facts = Facts {
         event: Some(event.name.clone()),
         rate: event::rate(&event.attr),
-        span_ns: event.times.map(|(first, last)| last - first),
-        duration_ns: features.sample_times.and_then(|(first, last)| last.checked_sub(first)),
+        span: event.times.map(|(first, last)| Nanoseconds(last - first)),
+        duration: features
+            .sample_times
+            .and_then(|(first, last)| last.checked_sub(first))
+            .map(Nanoseconds),
         processors: event.processors,
         threads: event.threads.len(),
         lost,

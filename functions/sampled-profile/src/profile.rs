@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{Contexts, Functions, Tally};
 
 /// What the weights of a profile count.
@@ -78,10 +80,10 @@ pub struct Facts {
     pub event: Option<String>,
     /// How often a sample was taken.
     pub rate: Option<Rate>,
-    /// From the first sample's time to the last one's, in nanoseconds.
-    pub span_ns: Option<u64>,
-    /// How long the profile says it was recorded, in nanoseconds.
-    pub duration_ns: Option<u64>,
+    /// From the first sample's time to the last one's.
+    pub span: Option<Nanoseconds>,
+    /// How long the profile says it was recorded.
+    pub duration: Option<Nanoseconds>,
     /// The processors that samples came from.
     pub processors: BTreeSet<u32>,
     /// How many threads samples came from; 0 if the format does not say.
@@ -114,7 +116,7 @@ pub enum Remark {
     },
     /// Lines or records that could not be read were left out.
     Skipped {
-        /// How many.
+        /// How many lines or records were left out.
         count: u64,
         /// The number of the first one in the file, from 1.
         first: u64,
@@ -128,7 +130,7 @@ pub enum Remark {
     },
     /// Samples of processors that had nothing to do were left out.
     Idle {
-        /// How many.
+        /// How many of them there were.
         samples: u64,
     },
     /// Some functions have the names of functions that were inlined into them.

@@ -11,6 +11,7 @@ use crate::common;
 use std::collections::BTreeMap;
 
 use common::{golden, golden_bytes, read_bytes, read_with, samples, table};
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::{
     Format, Options, Origin, Progress, Rate, ReadError, Remark, SampledProfile, Unit, read,
 };
@@ -32,7 +33,7 @@ fn a_recording_with_inlined_functions_and_two_events() {
     let facts = &profile.facts;
     assert_eq!(facts.event.as_deref(), Some("context-switches"));
     assert_eq!(facts.rate, Some(Rate::Hertz(49.0)));
-    assert_eq!(facts.duration_ns, Some(360_193_000));
+    assert_eq!(facts.duration, Some(Nanoseconds(360_193_000)));
     assert_eq!((facts.threads, facts.kernel.as_deref()), (4, Some("6.18.44")));
     assert!(facts.has_kernel && facts.command.as_ref().unwrap().ends_with("my build/a worker (1)"));
     let left_out = vec!["cpu-clock".to_owned()];
@@ -137,7 +138,7 @@ fn a_pprof_profile_of_a_rust_program() {
     assert_eq!((profile.format, &profile.unit), (Format::Pprof, &Unit::Nanoseconds));
     assert_eq!((profile.total().samples, profile.total().weight), (40, 40 * 2_000_000));
     assert_eq!(profile.facts.rate, Some(Rate::Period(2_000_000)));
-    assert_eq!(profile.facts.duration_ns, Some(93_087_948));
+    assert_eq!(profile.facts.duration, Some(Nanoseconds(93_087_948)));
     assert_eq!(profile.facts.event.as_deref(), Some("cpu"));
     assert!(profile.remarks.is_empty());
     // Threads begin in `clone3`, and sorting is inlined into what is called from there.

@@ -5,6 +5,7 @@ use crate::common;
 use std::collections::BTreeMap;
 
 use common::{at_home, golden, golden_bytes, gzip, read_bytes, read_with, samples, table};
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::{
     Format, Limits, Options, Origin, Rate, ReadError, Remark, SampledProfile, Tally, Unit,
 };
@@ -143,7 +144,7 @@ fn a_file_that_was_replaced_is_not_taken_for_the_one_that_ran() {
 fn a_contention_profile_is_time_that_threads_waited() {
     let profile = read_bytes(&at_home("server.contention")).unwrap();
     assert_eq!((profile.format, &profile.unit), (Format::Contention, &Unit::Waiting));
-    assert_eq!(profile.facts.duration_ns, Some(16_502_830_000_000));
+    assert_eq!(profile.facts.duration, Some(Nanoseconds(16_502_830_000_000)));
     assert_eq!((profile.facts.lost, profile.facts.event.as_deref()), (3, Some("delay")));
     let stacks = table(&profile);
     let named: BTreeMap<String, Tally> = stacks

@@ -7,6 +7,7 @@ mod script;
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::perf_data::Options;
 use kilocore_sampled_profile::{Function, Origin, Rate, Remark, SampledProfile, Unit};
 
@@ -109,7 +110,10 @@ fn functions_get_what_perf_script_gives_them() {
     assert_eq!(profile.unit, Unit::Nanoseconds);
     assert_eq!(profile.facts.rate, Some(Rate::Hertz(1999.0)));
     assert_eq!(profile.facts.lost, 0);
-    assert!(profile.facts.has_kernel && profile.facts.span_ns.is_some_and(|ns| ns > 100_000_000));
+    assert!(
+        profile.facts.has_kernel
+            && profile.facts.span.is_some_and(|span| span > Nanoseconds(100_000_000))
+    );
     assert!(profile.facts.command.as_ref().is_some_and(|command| command.contains("program")));
     // The process, its thread, its child.
     assert_eq!(profile.facts.threads, 3);

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use common::pprof::{Profile, Sample};
 use common::{gzip, read_bytes, read_with, table};
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::{Format, Function, Options, Origin, ReadError, Tally, Unit};
 use proptest::prelude::*;
 use prost::Message;
@@ -118,7 +119,7 @@ proptest! {
         let processors: Vec<u32> = profile.facts.processors.into_iter().collect();
         prop_assert_eq!(processors, if print.with_processor { vec![1] } else { vec![] });
         let samples: u64 = tree.values().sum();
-        prop_assert_eq!(profile.facts.span_ns, Some((samples - 1) * 1_000));
+        prop_assert_eq!(profile.facts.span, Some(Nanoseconds((samples - 1) * 1_000)));
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub enum MeasureError {
     Busy {
         /// One processor's number in Linux.
         a: u32,
-        /// The other's.
+        /// The number in Linux of the processor that the line was exchanged with.
         b: u32,
     },
     /// What was measured does not make a machine.

@@ -17,7 +17,7 @@ pub enum ThreadState {
     Asleep(Cow<'static, str>),
     /// It sleeps in a futex.
     Futex(Cow<'static, str>, Word),
-    /// It is gone.
+    /// The thread has ended, or was never there.
     Gone,
 }
 
@@ -68,9 +68,9 @@ fn without_call(state: Option<u8>) -> ThreadState {
 /// A system call in which a thread sleeps, as the processor's registers describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
-    /// Its number.
+    /// The number of the system call, which differs between architectures.
     pub number: u64,
-    /// Its arguments.
+    /// The arguments of the system call, in their order.
     pub arguments: [u64; 6],
     /// The stack pointer of user space.
     pub stack: u64,
@@ -95,7 +95,7 @@ pub enum SyscallState {
     Call(Call),
     /// It sleeps, in no system call or in one that may not be read.
     Asleep,
-    /// It is gone.
+    /// The thread has ended, or was never there.
     Gone,
 }
 

@@ -14,7 +14,7 @@ pub const GONE: &str = " (deleted)";
 /// A stretch of a process's address space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// Its first address.
+    /// The first address of the stretch.
     pub start: u64,
     /// The address behind its last one; more than `start`.
     pub end: u64,

@@ -138,7 +138,8 @@ pub fn process_of(thread: u32) -> Option<u32> {
     text.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
-/// The fiftieth field.
+/// Parses `env_start` of `/proc/PID/stat`, the fiftieth field: the address of the environment, 0
+/// without one.
 fn parse_environment(text: &[u8]) -> Option<u64> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().nth(47)?.parse().ok()

@@ -23,7 +23,7 @@ pub type BeforeExec<'a> = Box<dyn FnOnce(libc::pid_t) -> ControlFlow<()> + Send 
 /// Why a program was not started.
 #[derive(Debug)]
 pub enum NotStarted {
-    /// The system refused.
+    /// The system refused to start it, for this reason.
     Refused(io::Error),
     /// [`Start::before_exec`](crate::Start::before_exec) held it back.
     HeldBack,
@@ -55,7 +55,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// Passes the gate.
+    /// Reports the id of this process, if it is held, and waits until it may execute the program.
     fn pass(self) -> io::Result<()> {
         if self.held {
             // SAFETY: this process's copy, which nobody uses: when the parent dies, the pipe ends.

@@ -16,13 +16,13 @@ fn name(pick: impl FnOnce(&libc::utsname) -> &[c_char]) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The kernel's release.
+/// The release of the kernel, as `uname -r` prints it.
 #[must_use]
 pub fn kernel_release() -> String {
     name(|names| &names.release)
 }
 
-/// The host's name.
+/// The name of the host, as `uname -n` prints it.
 #[must_use]
 pub fn hostname() -> String {
     name(|names| &names.nodename)

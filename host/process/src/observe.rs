@@ -18,9 +18,9 @@ use crate::{CpuId, confine, leftover, spare_cores};
 /// One of the program's streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// The standard output, descriptor 1.
     Output,
-    /// Standard error.
+    /// The standard error, descriptor 2.
     Error,
 }
 
@@ -45,7 +45,7 @@ pub(crate) type Outlet = Option<OwnedFd>;
 /// How much is read at a time: as much as a pipe holds.
 const PIECE: usize = 1 << 16;
 
-/// Both streams' pipes.
+/// What passes on both streams of the program, a thread for each.
 pub(crate) struct Pumps<'a> {
     pumps: [Pump; 2],
     observer: &'a dyn Observer,

@@ -20,18 +20,18 @@ pub type OnStart<'a> = Box<dyn FnOnce(libc::pid_t) + 'a>;
 /// Where the program's standard output and standard error go.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Output<'a> {
-    /// To this process's.
+    /// To where this process's own go.
     #[default]
     Inherited,
     /// Both to this process's standard error.
     ToStderr,
-    /// Nowhere.
+    /// To nowhere: what it writes is dropped.
     Discarded,
-    /// To these files.
+    /// To these two files, which may be the same.
     To {
-        /// Standard output.
+        /// The file for standard output.
         stdout: BorrowedFd<'a>,
-        /// Standard error.
+        /// The file for standard error.
         stderr: BorrowedFd<'a>,
     },
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 /// A program that was just started.
 #[derive(Debug)]
 pub struct Started {
-    /// Its process id.
+    /// The process id, which another process may get once this one has been waited for.
     pub pid: u32,
     /// Names the process, even after its id has become another's. `None` on kernels before 5.3.
     handle: Option<File>,

@@ -13,7 +13,7 @@ pub enum BinaryError {
     /// It is not an executable file.
     #[error("{path} is not an executable file or a library: {what}")]
     Parse {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with it.
         what: String,

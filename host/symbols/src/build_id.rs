@@ -45,7 +45,7 @@ impl BuildId {
         Self::of_notes(&std::fs::read("/sys/kernel/notes").ok()?)
     }
 
-    /// Returns its bytes.
+    /// Returns the bytes of the build id: 20 with most linkers.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0

@@ -32,7 +32,7 @@ impl Default for DebugFiles {
 }
 
 impl DebugFiles {
-    /// Returns no places.
+    /// Returns no folders, so that nothing is found.
     #[must_use]
     pub fn none() -> Self {
         Self { perf_cache: None, system: None, fetched: None }

@@ -22,7 +22,7 @@ pub enum KernelSymbolsError {
     /// The file cannot be read.
     #[error("{path}: {source}")]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be read.
         source: io::Error,
@@ -33,13 +33,13 @@ pub enum KernelSymbolsError {
          `sysctl kernel.kptr_restrict=0`"
     )]
     Hidden {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The file has no symbol of code.
     #[error("{path} has no symbols of a kernel: `/proc/kallsyms` and `System.map` have")]
     Empty {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
 }
@@ -47,7 +47,7 @@ pub enum KernelSymbolsError {
 /// A function of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelSymbol<'a> {
-    /// Its name.
+    /// The name of the function.
     pub name: &'a str,
     /// The module that it is in, without brackets, or `None` for the kernel itself.
     pub module: Option<&'a str>,
@@ -171,7 +171,7 @@ impl Reading {
     }
 }
 
-/// A line.
+/// A line of `/proc/kallsyms` or `System.map`.
 struct Entry<'a> {
     address: u64,
     kind: char,

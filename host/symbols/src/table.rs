@@ -49,7 +49,7 @@ impl AliasRank {
     }
 }
 
-/// Collects symbols.
+/// Symbols as they are found in a file, from which a [`Table`] is built.
 #[derive(Debug)]
 pub(crate) struct Builder<R> {
     candidates: Vec<Candidate<R>>,
@@ -67,7 +67,8 @@ impl<R: Ord + Copy> Builder<R> {
     /// could ask for any number of them.
     const MOST: usize = 1 << 28;
 
-    /// Adds a symbol.
+    /// Adds a symbol, unless there is no room for its name. The rank decides between symbols of one
+    /// address.
     pub(crate) fn add(&mut self, start: u64, size: Option<u64>, rank: R, name: &str, tag: u32) {
         if name.len() > Self::MOST - self.names.len() {
             return;
@@ -115,7 +116,7 @@ impl<R: Ord + Copy> Builder<R> {
     }
 }
 
-/// The finished table.
+/// Symbols by their addresses, each with a name and a tag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
     symbols: Vec<Symbol>,

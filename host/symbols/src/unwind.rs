@@ -7,7 +7,7 @@ use object::{Object, ObjectSection, ObjectSegment};
 /// A section, by the addresses that the file gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Where it lies.
+    /// The addresses at which the file wants it.
     pub addresses: Range<u64>,
     /// What is in it.
     pub bytes: Vec<u8>,
@@ -22,9 +22,9 @@ pub struct UnwindSections {
     pub text: Option<Range<u64>>,
     /// Where its table of addresses lies.
     pub got: Option<Range<u64>>,
-    /// `.eh_frame`
+    /// The section `.eh_frame`: how each function's caller is found.
     pub eh_frame: Option<Section>,
-    /// `.eh_frame_hdr`
+    /// The section `.eh_frame_hdr`: a sorted index of `.eh_frame`.
     pub eh_frame_hdr: Option<Section>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use crate::{Place, ReadError, Wrong, fill};
+use crate::{ReadError, TracePosition, Wrong, fill};
 
 /// A kind of traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,13 @@ impl Format {
     pub fn check(&self, from: &mut impl Read) -> Result<(), ReadError> {
         let mut magic = [0; 8];
         fill(from, &mut magic).map_err(|wrong| match wrong {
-            Wrong::Truncated => Wrong::NoTrace(self.is_none).at(Place::Whole),
-            wrong => wrong.at(Place::Whole),
+            Wrong::Truncated => Wrong::NoTrace(self.is_none).at(TracePosition::Whole),
+            wrong => wrong.at(TracePosition::Whole),
         })?;
         if magic != self.magic {
-            return Err(Wrong::NoTrace(self.is_none).at(Place::Whole));
+            return Err(Wrong::NoTrace(self.is_none).at(TracePosition::Whole));
         }
-        let at = Place::Byte(self.magic.len() as u64);
+        let at = TracePosition::Byte(self.magic.len() as u64);
         let mut version = [0; 4];
         fill(from, &mut version).map_err(|wrong| wrong.at(at))?;
         match u32::from_le_bytes(version) {

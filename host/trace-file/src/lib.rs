@@ -6,7 +6,7 @@
 //! little-endian. Within a packet, numbers have a variable length ([`put`], [`take`]).
 //!
 //! Whoever reads a trace need not trust it: nothing is believed of the sizes that a file states, and
-//! an error names the place in the file ([`ReadError`]).
+//! an error names the position in the file ([`ReadError`]).
 
 mod format;
 mod new_file;
@@ -17,5 +17,5 @@ mod varint;
 pub use format::Format;
 pub use new_file::{folder, readable};
 pub use packet::{Packer, Packet, fill};
-pub use read_error::{Place, ReadError, Wrong};
+pub use read_error::{ReadError, TracePosition, Wrong};
 pub use varint::{NoNumber, fold, put, take, unfold};

@@ -60,12 +60,12 @@ fn failed(code: usize) -> io::Error {
     io::Error::other(zstd_safe::get_error_name(code))
 }
 
-/// A packet, unpacked.
+/// A packet that was read, with its content unpacked.
 #[derive(Debug)]
 pub struct Packet<const N: usize> {
     /// What tells what is in it.
     pub numbers: [u32; N],
-    /// Its content.
+    /// The content, as it was before it was packed.
     pub raw: Vec<u8>,
     /// So many bytes of the file it took.
     pub size: u64,

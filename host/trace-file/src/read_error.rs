@@ -6,20 +6,20 @@ use std::path::PathBuf;
 
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{place}{what}", file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
+#[error("{}{position}{what}", file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
 pub struct ReadError {
     /// The file, if it is known.
     pub file: Option<PathBuf>,
-    /// Where in it.
-    pub place: Place,
+    /// Where in the file it is wrong.
+    pub position: TracePosition,
     /// What is wrong there.
     pub what: Wrong,
 }
 
-/// A place in a file.
+/// A position in the file of a trace, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Nowhere in particular.
+pub enum TracePosition {
+    /// The file as a whole.
     Whole,
     /// At this byte of the file.
     Byte(u64),
@@ -34,7 +34,7 @@ pub enum Place {
     Line(u64),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TracePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => Ok(()),
@@ -62,7 +62,7 @@ pub enum Wrong {
          Kilocore, or record again"
     )]
     TooNew {
-        /// Its version.
+        /// The version that the file names.
         version: u32,
         /// The last version that is read.
         known: u32,
@@ -70,7 +70,7 @@ pub enum Wrong {
     /// It ends too early.
     #[error("the trace ends here, in the middle; it was cut off, so copy it anew or record again")]
     Truncated,
-    /// It is damaged.
+    /// The content makes no sense, for this reason.
     #[error("{0}; the trace is damaged, so copy it anew or record again")]
     Damaged(String),
 }
@@ -82,9 +82,9 @@ impl Wrong {
         Self::Damaged(what.into())
     }
 
-    /// Returns the same, at a place.
+    /// Returns the error of this at a position of a file that is not named yet.
     #[must_use]
-    pub fn at(self, place: Place) -> ReadError {
-        ReadError { file: None, place, what: self }
+    pub fn at(self, position: TracePosition) -> ReadError {
+        ReadError { file: None, position, what: self }
     }
 }

@@ -78,7 +78,7 @@ pub use callers::Callers;
 pub use error::WriteError;
 pub use event::{Backing, Block, Burst, Event, EventKind, Mapping, Move};
 pub use header::{About, Contents, Ending};
-pub use kilocore_trace_file::{Place, ReadError, Wrong};
+pub use kilocore_trace_file::{ReadError, TracePosition, Wrong};
 pub use merge::{Merge, Readiness, rank_of_change, rank_of_quantum};
 pub use reader::{Reader, is_trace};
 pub use tally::Tally;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::columns::{self, MOST_BYTES, MOST_EVENTS};
 use crate::packet::{FORMAT, Kind, LONGEST_DOCUMENT, Packet};
 use crate::{About, Contents, Event, Tally};
-use kilocore_trace_file::{Format, Place, ReadError, Wrong};
+use kilocore_trace_file::{Format, ReadError, TracePosition, Wrong};
 
 /// Reads a trace. Whatever its length, it needs memory for one packet.
 ///
@@ -48,7 +48,8 @@ impl Reader<BufReader<File>> {
     /// If it cannot be read, or does not begin as a trace does.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let of_file = |error: ReadError| ReadError { file: Some(path.to_owned()), ..error };
-        let file = File::open(path).map_err(|error| Wrong::Unreadable(error).at(Place::Whole));
+        let file =
+            File::open(path).map_err(|error| Wrong::Unreadable(error).at(TracePosition::Whole));
         let reader = Self::new(BufReader::new(file.map_err(of_file)?)).map_err(of_file)?;
         Ok(Self { file: Some(path.to_owned()), ..reader })
     }
@@ -63,7 +64,7 @@ impl<R: Read> Reader<R> {
         FORMAT.check(&mut from)?;
         let mut offset = Format::BYTES;
         let first = Packet::read(&mut from, LONGEST_DOCUMENT)
-            .map_err(|wrong| wrong.at(Place::Byte(offset)))?;
+            .map_err(|wrong| wrong.at(TracePosition::Byte(offset)))?;
         let about = document(&first, Kind::About, offset)?;
         offset += first.size;
         Ok(Self {
@@ -98,7 +99,7 @@ impl<R: Read> Reader<R> {
                 return Ok(Some(event));
             }
             let offset = self.offset;
-            let at = |wrong: Wrong| wrong.at(Place::Byte(offset));
+            let at = |wrong: Wrong| wrong.at(TracePosition::Byte(offset));
             let packet = Packet::read(&mut self.from, MOST_BYTES).map_err(at)?;
             self.offset += packet.size;
             match Kind::of(&packet).map_err(at)? {
@@ -110,7 +111,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn unpack(&mut self, packet: &Packet, offset: u64) -> Result<(), ReadError> {
-        let at = Place::Byte(offset);
+        let at = TracePosition::Byte(offset);
         self.unpacked += packet.raw.len() as u64;
         if self.unpacked > MOST_AT_FIRST.saturating_add(self.offset.saturating_mul(MOST)) {
             return Err(Wrong::damaged("the packets unpack beyond measure").at(at));
@@ -122,7 +123,7 @@ impl<R: Read> Reader<R> {
         let mut events = Vec::with_capacity(count);
         columns::decode(&packet.raw, count, &mut events).map_err(|malformed| {
             let number = self.tally.events() + malformed.event as u64 + 1;
-            Wrong::damaged(malformed.what).at(Place::Event { number, packet: offset })
+            Wrong::damaged(malformed.what).at(TracePosition::Event { number, packet: offset })
         })?;
         self.events = events.into_iter();
         Ok(())
@@ -133,9 +134,9 @@ impl<R: Read> Reader<R> {
         let contents: Contents = document(packet, Kind::Contents, offset)?;
         if self.tally.finish(contents.ending, contents.threads_unrecorded) != contents {
             let wrong = Wrong::damaged("the events are not those that the trace counts");
-            return Err(wrong.at(Place::Byte(offset)));
+            return Err(wrong.at(TracePosition::Byte(offset)));
         }
-        let behind = Place::Byte(self.offset);
+        let behind = TracePosition::Byte(self.offset);
         match self.from.read(&mut [0]) {
             Ok(0) => {}
             Ok(_) => return Err(Wrong::damaged("there is more behind the trace").at(behind)),
@@ -152,7 +153,7 @@ fn document<T: serde::de::DeserializeOwned>(
     kind: Kind,
     offset: u64,
 ) -> Result<T, ReadError> {
-    let at = Place::Byte(offset);
+    let at = TracePosition::Byte(offset);
     if packet.numbers[0] != kind.code() || packet.raw.len() > LONGEST_DOCUMENT {
         return Err(Wrong::damaged("another packet belongs here").at(at));
     }

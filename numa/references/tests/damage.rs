@@ -1,6 +1,6 @@
 //! Damaged files are refused, and the place is named.
 
-use kilocore_references::{Place, Reader, Wrong};
+use kilocore_references::{Reader, TracePosition, Wrong};
 use proptest::prelude::*;
 
 use crate::made::{many, packed, read, some_events};
@@ -11,7 +11,7 @@ fn a_trace_that_was_cut_off_says_where_it_ends() {
     for length in [20, 300, bytes.len() / 2, bytes.len() - 1] {
         let error = read(&bytes[..length]).expect_err("something is missing");
         assert!(matches!(error.what, Wrong::Truncated), "{length}: {error}");
-        let Place::Byte(at) = error.place else { panic!("{error}") };
+        let TracePosition::Byte(at) = error.position else { panic!("{error}") };
         assert!(at <= length as u64, "{length}: {error}");
     }
     assert!(matches!(read(&bytes[..5]).expect_err("it is short").what, Wrong::NoTrace(_)));

@@ -84,7 +84,7 @@ pub use event::{Event, EventKind};
 pub use header::{About, Contents, Ending, Header, PageFaults, Unseen};
 pub use held::{Held, Misuse};
 pub use kilocore_figures::Nanoseconds;
-pub use kilocore_trace_file::{Place, ReadError, Wrong};
+pub use kilocore_trace_file::{ReadError, TracePosition, Wrong};
 pub use latency::Latency;
 pub use reader::{Reader, is_packed_trace};
 pub use script::{Action, Script, Step};

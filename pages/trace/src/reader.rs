@@ -8,7 +8,7 @@ use crate::columns::{self, MOST_BYTES, MOST_EVENTS};
 use crate::packet::{FORMAT, LONGEST_HEADER, Packet};
 use crate::writer::count;
 use crate::{Contents, Event, Header, Held, Misuse, Nanoseconds};
-use kilocore_trace_file::{Format, Place, ReadError, Wrong};
+use kilocore_trace_file::{Format, ReadError, TracePosition, Wrong};
 
 /// Reads a trace. Whatever its length, it needs memory for one packet and for [`Held`].
 ///
@@ -86,7 +86,8 @@ impl Reader<BufReader<File>> {
     /// If it cannot be read, or does not begin as a trace does.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let of_file = |error: ReadError| ReadError { file: Some(path.to_owned()), ..error };
-        let file = File::open(path).map_err(|error| Wrong::Unreadable(error).at(Place::Whole));
+        let file =
+            File::open(path).map_err(|error| Wrong::Unreadable(error).at(TracePosition::Whole));
         Self::new(BufReader::new(file.map_err(of_file)?)).map_err(of_file)
     }
 }
@@ -99,7 +100,7 @@ impl<R: Read> Reader<R> {
     pub fn new(mut from: R) -> Result<Self, ReadError> {
         FORMAT.check(&mut from)?;
         let mut offset = Format::BYTES;
-        let at = Place::Byte(offset);
+        let at = TracePosition::Byte(offset);
         let first = Packet::read(&mut from, LONGEST_HEADER).map_err(|wrong| wrong.at(at))?;
         let header = serde_json::from_slice(&first.raw)
             .map_err(|error| Wrong::damaged(format!("the header is none ({error})")).at(at))?;
@@ -127,8 +128,8 @@ impl<R: Read> Reader<R> {
         loop {
             if let Some(event) = self.packet.next() {
                 let number = self.state.contents.events + 1;
-                let place = Place::Event { number, packet: self.packet_at };
-                self.state.apply(&event).map_err(|wrong| wrong.at(place))?;
+                let position = TracePosition::Event { number, packet: self.packet_at };
+                self.state.apply(&event).map_err(|wrong| wrong.at(position))?;
                 return Ok(Some(event));
             }
             if self.state.contents.events == total {
@@ -140,7 +141,7 @@ impl<R: Read> Reader<R> {
 
     /// Reads a packet of at most so many events.
     fn next_packet(&mut self, most: u64) -> Result<(), ReadError> {
-        let at = Place::Byte(self.offset);
+        let at = TracePosition::Byte(self.offset);
         let packet = Packet::read(&mut self.from, MOST_BYTES).map_err(|wrong| wrong.at(at))?;
         self.unpacked += packet.raw.len() as u64;
         if self.unpacked > MOST_AT_FIRST + MOST * (self.offset + packet.size) {
@@ -152,7 +153,7 @@ impl<R: Read> Reader<R> {
         }
         let events = columns::decode(&packet.raw, count).map_err(|malformed| {
             let number = self.state.contents.events + malformed.event as u64 + 1;
-            Wrong::damaged(malformed.what).at(Place::Event { number, packet: self.offset })
+            Wrong::damaged(malformed.what).at(TracePosition::Event { number, packet: self.offset })
         })?;
         self.packet = events.into_iter();
         self.packet_at = self.offset;
@@ -162,8 +163,8 @@ impl<R: Read> Reader<R> {
 
     /// What comes after the last event.
     fn end(&mut self) -> Result<(), ReadError> {
-        let at = Place::Byte(self.offset);
-        self.state.finish(&self.header).map_err(|wrong| wrong.at(Place::Whole))?;
+        let at = TracePosition::Byte(self.offset);
+        self.state.finish(&self.header).map_err(|wrong| wrong.at(TracePosition::Whole))?;
         match self.from.read(&mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(Wrong::damaged("there is more after the last event").at(at)),

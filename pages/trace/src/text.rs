@@ -13,7 +13,7 @@ use std::io::{self, BufRead, Read, Write};
 use crate::columns::{MOST_CPUS, MOST_INDICES};
 use crate::packet::{FORMAT, LONGEST_HEADER};
 use crate::reader::State;
-use crate::{Event, Header, Place, ReadError};
+use crate::{Event, Header, ReadError, TracePosition};
 use kilocore_trace_file::Wrong;
 
 /// No event has a longer line.
@@ -42,7 +42,7 @@ pub(crate) fn read(mut from: impl BufRead) -> Result<(Header, Vec<Event>), ReadE
     let mut line = Vec::new();
     let mut header: Header = match next(&mut from, &mut line, LONGEST_HEADER, 1)? {
         true => serde_json::from_slice(&line).map_err(|error| not_understood(&error, 1))?,
-        false => return Err(Wrong::NoTrace(FORMAT.is_none).at(Place::Whole)),
+        false => return Err(Wrong::NoTrace(FORMAT.is_none).at(TracePosition::Whole)),
     };
     let (mut state, mut events) = (State::default(), Vec::new());
     let mut number = 2;
@@ -53,9 +53,9 @@ pub(crate) fn read(mut from: impl BufRead) -> Result<(Header, Vec<Event>), ReadE
             if event.cpu.0 >= MOST_CPUS || event.thread.0 >= MOST_INDICES {
                 let wrong =
                     Wrong::damaged("the thread or cpu is beyond the last that there can be");
-                return Err(wrong.at(Place::Line(number)));
+                return Err(wrong.at(TracePosition::Line(number)));
             }
-            state.apply(&event).map_err(|wrong| wrong.at(Place::Line(number)))?;
+            state.apply(&event).map_err(|wrong| wrong.at(TracePosition::Line(number)))?;
             events.push(event);
         }
         number += 1;
@@ -72,18 +72,18 @@ fn next(
     number: u64,
 ) -> Result<bool, ReadError> {
     line.clear();
-    let place = Place::Line(number);
+    let position = TracePosition::Line(number);
     let length = from
         .by_ref()
         .take(longest as u64)
         .read_until(b'\n', line)
-        .map_err(|error| Wrong::Unreadable(error).at(place))?;
+        .map_err(|error| Wrong::Unreadable(error).at(position))?;
     if length == longest && !line.ends_with(b"\n") {
-        return Err(Wrong::damaged("the line is longer than there are").at(place));
+        return Err(Wrong::damaged("the line is longer than there are").at(position));
     }
     Ok(length > 0)
 }
 
 fn not_understood(error: &serde_json::Error, line: u64) -> ReadError {
-    Wrong::damaged(format!("column {}: {error}", error.column())).at(Place::Line(line))
+    Wrong::damaged(format!("column {}: {error}", error.column())).at(TracePosition::Line(line))
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::{Event, Header, Place, ReadError, Reader, WriteError, Writer, text};
+use crate::{Event, Header, ReadError, Reader, TracePosition, WriteError, Writer, text};
 use kilocore_trace_file::Wrong;
 
 /// A trace of the pages that a program was given and gave back, as a whole in memory.
@@ -24,7 +24,8 @@ impl Trace {
     /// and the place in it.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let of_file = |error: ReadError| ReadError { file: Some(path.to_owned()), ..error };
-        let file = File::open(path).map_err(|error| Wrong::Unreadable(error).at(Place::Whole));
+        let file =
+            File::open(path).map_err(|error| Wrong::Unreadable(error).at(TracePosition::Whole));
         Self::read_from(BufReader::new(file.map_err(of_file)?)).map_err(of_file)
     }
 
@@ -34,7 +35,7 @@ impl Trace {
     /// As [`Trace::read`], without the file.
     pub fn read_from(mut from: impl BufRead) -> Result<Self, ReadError> {
         let beginning =
-            from.fill_buf().map_err(|error| Wrong::Unreadable(error).at(Place::Whole))?;
+            from.fill_buf().map_err(|error| Wrong::Unreadable(error).at(TracePosition::Whole))?;
         if beginning.first() == Some(&b'{') {
             let (header, events) = text::read(from)?;
             return Ok(Self { header, events });

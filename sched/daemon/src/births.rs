@@ -49,7 +49,7 @@ pub(crate) trait Births: Debug + Send {
     fn is_complete(&self) -> bool;
 }
 
-/// The kernel's records.
+/// Births of threads, by the kernel's records of forks.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     rings: Vec<Ring>,

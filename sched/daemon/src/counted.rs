@@ -122,7 +122,7 @@ pub(crate) fn estimate_neighbours(tasks: &mut [TaskWindow], machine: &Machine, l
         references: u64,
         misses: u64,
     }
-    let cache = |cpu: CpuId| machine.place(cpu).map(|place| place.cache);
+    let cache = |cpu: CpuId| machine.topology(cpu).map(|topology| topology.cache);
     let mut caches: BTreeMap<CacheId, Asked> = BTreeMap::new();
     let mut cores: BTreeMap<CpuId, Asked> = BTreeMap::new();
     for task in &*tasks {

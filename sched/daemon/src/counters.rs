@@ -99,10 +99,10 @@ pub enum NoCounters {
     /// The kernel has no perf events at all.
     #[error("this kernel cannot count for threads (ENOSYS): run one with CONFIG_PERF_EVENTS")]
     NoKernel,
-    /// They were excluded.
+    /// The user excluded counters by an option.
     #[error("--metrics proc asks for none: take --metrics auto")]
     NotAskedFor,
-    /// Anything else.
+    /// Another reason of the kernel's.
     #[error("this host does not count {event} ({error}): `dmesg` may say why")]
     Other {
         /// What was to be counted.

@@ -46,7 +46,7 @@ pub(crate) trait FutexSource: Debug + Send {
     fn begin(&mut self, tid: u32) -> io::Result<()>;
     /// Takes what was written for it.
     fn take(&mut self, tid: u32, bytes: &mut Vec<u8>);
-    /// Ends that.
+    /// Has no more written for a thread.
     fn end(&mut self, tid: u32);
     /// The present moment, by the records' clock.
     fn now(&mut self) -> Nanos;

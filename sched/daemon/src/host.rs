@@ -16,7 +16,7 @@ use crate::stat::Stat;
 
 /// The system that runs the programs.
 pub trait Host: Debug {
-    /// All processes.
+    /// The numbers of all processes of the system.
     fn processes(&mut self) -> Vec<u32>;
 
     /// Something that changes whenever a process is created, if the system has such.

@@ -92,7 +92,7 @@ impl Journal {
         Ok(Self { folder, name, path, file, header, ledger, bytes, needed: bytes })
     }
 
-    /// The journal's file.
+    /// The path of the journal's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -9,7 +9,7 @@ use crate::births::{Birth, Births};
 /// What a thread was born with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// Its process.
+    /// The process that the thread belongs to.
     pub(crate) process: u32,
     /// The process of its creator.
     pub(crate) creator: u32,

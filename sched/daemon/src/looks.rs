@@ -18,7 +18,7 @@ const OPERATION: u64 = 0x7f;
 /// A wait in a futex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sleep {
-    /// Its word.
+    /// The address of the word that the futex waits on.
     pub(crate) word: u64,
     /// Whether threads sleep so for a mutex.
     pub(crate) as_mutex: bool,

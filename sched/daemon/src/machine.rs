@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use kilocore_sched_policy::{CacheId, CpuId, Machine, NodeId, Place};
+use kilocore_sched_policy::{CacheId, CpuId, CpuTopology, Machine, NodeId};
 
 use crate::caches;
 
@@ -21,8 +21,8 @@ pub fn this_machine() -> Machine {
 fn machine_below(root: &Path) -> Option<Machine> {
     let shape = kilocore_hardware::shape(root).ok()?;
     let cores = shape.processors.iter().map(|processor| processor.cpu + 1).max().unwrap_or(1);
-    let nowhere = Place { thread: 0, cache: CacheId(0), node: NodeId(0) };
-    let mut places = vec![nowhere; cores as usize];
+    let unknown = CpuTopology { thread: 0, cache: CacheId(0), node: NodeId(0) };
+    let mut cpus = vec![unknown; cores as usize];
     let mut threads: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut caches: BTreeMap<Sharers, u32> = BTreeMap::new();
     for processor in &shape.processors {
@@ -32,11 +32,11 @@ fn machine_below(root: &Path) -> Option<Machine> {
         let sharers = caches::last_level(root, processor.cpu)
             .map_or(Sharers::Group(processor.group), Sharers::First);
         let cache = *caches.entry(sharers).or_insert(next);
-        places[processor.cpu as usize] =
-            Place { thread: *thread, cache: CacheId(cache), node: NodeId(processor.node) };
+        cpus[processor.cpu as usize] =
+            CpuTopology { thread: *thread, cache: CacheId(cache), node: NodeId(processor.node) };
         *thread += 1;
     }
-    Some(Machine::new(places))
+    Some(Machine::new(cpus))
 }
 
 /// Who shares a cache.
@@ -66,8 +66,8 @@ mod tests {
             fs::write(path, format!("{content}\n")).expect("room");
         }
         let machine = machine_below(folder.path()).expect("it is understood");
-        let place = |cpu| machine.place(CpuId(cpu)).expect("it is there");
-        (0..cores).map(|cpu| place(cpu).cache.0).collect()
+        let topology = |cpu| machine.topology(CpuId(cpu)).expect("it is there");
+        (0..cores).map(|cpu| topology(cpu).cache.0).collect()
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl Folder {
         Ok(renameat(&self.at, name.beside(), &self.at, name.file())?)
     }
 
-    /// Removes a journal.
+    /// Removes a journal, and the file beside it if there is one. What cannot be removed stays.
     pub(crate) fn remove(&self, name: JournalName) {
         for file in [name.file(), name.beside()] {
             let _ = unlinkat(&self.at, file, AtFlags::empty());

@@ -55,7 +55,7 @@ struct Before {
 /// What is known of a process.
 #[derive(Debug, Default)]
 struct Process {
-    /// Its recording's name.
+    /// The name of its recording in the folder.
     name: String,
     locks: BTreeMap<u32, Before>,
     /// Of one without a recording: the file that it executes, and how often the library was not there.
@@ -75,7 +75,7 @@ pub(crate) struct Recordings {
 }
 
 impl Recordings {
-    /// Makes the folder.
+    /// Makes the folder into which programs record.
     pub(crate) fn begin(folder: PathBuf) -> io::Result<Self> {
         let folder = Folder::make(folder)?;
         Ok(Self { folder, processes: BTreeMap::new(), cycles: cycles(), acquired: 0, without: 0 })

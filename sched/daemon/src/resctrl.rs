@@ -35,7 +35,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// Makes the group.
+    /// Makes the monitoring group, whose threads' traffic with memory the processor counts.
     pub(crate) fn begin(group: PathBuf) -> io::Result<Self> {
         fs::create_dir(&group)?;
         let seen = CacheUse::default();

@@ -57,7 +57,7 @@ pub(crate) struct Spins {
 }
 
 impl Spins {
-    /// Starts sampling.
+    /// Starts to sample where the threads of all cores are.
     pub(crate) fn begin() -> io::Result<Self> {
         let mut rings = Vec::new();
         for core in online_cores().ok_or(io::ErrorKind::NotFound)? {

@@ -15,7 +15,7 @@ pub(crate) const OTHERS: u64 = 1;
 /// So many locks of a process have entries of their own: those that are waited for longest.
 pub(crate) const NAMED: usize = 8;
 
-/// Where locks lie.
+/// Locks by their addresses, with their sizes in bytes.
 pub(crate) struct Places(BTreeMap<u64, u64>);
 
 impl Places {

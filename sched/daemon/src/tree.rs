@@ -53,7 +53,7 @@ const PASSES: u32 = 1000;
 /// What became of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// It was given.
+    /// The system has carried it out.
     Given,
     /// There was nothing to do.
     Nothing,
@@ -121,7 +121,6 @@ impl Tree {
         self.lineage.is_complete()
     }
 
-    /// The processes.
     pub(crate) fn processes(&self) -> impl Iterator<Item = Named> {
         self.processes.values().map(|(process, _)| *process)
     }

@@ -8,7 +8,8 @@ use kilocore_sched_daemon::{
     CounterSource, DaemonError, Host, Meter, Metrics, NoCounters, Reading, Stat, Tree,
 };
 use kilocore_sched_policy::{
-    CacheId, Counters, CpuId, CpuSet, Machine, Nanos, NodeId, Place, PolicyName, TaskWindow, Window,
+    CacheId, Counters, CpuId, CpuSet, CpuTopology, Machine, Nanos, NodeId, PolicyName, TaskWindow,
+    Window,
 };
 
 const LENGTH: Nanos = Nanos(100_000_000);
@@ -106,8 +107,8 @@ fn reading(part: u64, references: u64) -> Reading {
 
 /// Four cores, of which each two share a cache.
 fn pairs() -> Machine {
-    let place = |cpu: u32| Place { thread: 0, cache: CacheId(cpu / 2), node: NodeId(0) };
-    Machine::new((0..4).map(place).collect())
+    let topology = |cpu: u32| CpuTopology { thread: 0, cache: CacheId(cpu / 2), node: NodeId(0) };
+    Machine::new((0..4).map(topology).collect())
 }
 
 struct Bench {

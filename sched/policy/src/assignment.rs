@@ -36,7 +36,7 @@ pub(crate) struct Nature {
     pub(crate) movable: bool,
 }
 
-/// Tasks on cores.
+/// A core for each task, and what tasks on it and beside it make of that.
 #[derive(Debug)]
 pub(crate) struct Assignment<'a> {
     machine: &'a Machine,
@@ -148,7 +148,7 @@ impl<'a> Assignment<'a> {
 
     /// What the tasks of two cores suffer under each other.
     fn between(&self, a: CpuId, b: CpuId) -> u128 {
-        let (Some(here), Some(there)) = (self.machine.place(a), self.machine.place(b)) else {
+        let (Some(here), Some(there)) = (self.machine.topology(a), self.machine.topology(b)) else {
             return 0;
         };
         if a == b || (there.node != here.node && there.cache != here.cache) {

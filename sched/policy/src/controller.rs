@@ -26,7 +26,7 @@ pub(crate) struct Observation {
 
 /// Decides how many cores a group gets, from one window to the next.
 pub(crate) trait Controller: core::fmt::Debug {
-    /// Its constants.
+    /// The constants by which it decides.
     type Options: Copy + core::fmt::Debug;
 
     /// One for a new group.
@@ -39,7 +39,7 @@ pub(crate) trait Controller: core::fmt::Debug {
     /// [`most`](Observation::most), or `None` if it may use all.
     fn observe(&mut self, seen: &Observation) -> Option<u32>;
 
-    /// What it does.
+    /// What it does with the group at present, for its status.
     fn state(&self) -> GroupState;
 
     /// The best number of cores that it knows.

@@ -21,7 +21,7 @@ pub struct CpuSet {
 }
 
 impl CpuSet {
-    /// No core.
+    /// The set that has no core.
     #[must_use]
     pub const fn new() -> Self {
         Self { words: Vec::new() }

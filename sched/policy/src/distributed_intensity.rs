@@ -61,15 +61,16 @@ impl Policy for DistributedIntensity {
 
 fn cores_of(machine: &Machine, cache: CacheId) -> CpuSet {
     let all = machine.compact().iter().copied();
-    all.filter(|&cpu| machine.place(cpu).is_some_and(|place| place.cache == cache)).collect()
+    all.filter(|&cpu| machine.topology(cpu).is_some_and(|topology| topology.cache == cache))
+        .collect()
 }
 
 /// Deals tasks, those that miss most first, to the cache that misses least so far and has room.
 fn deal(machine: &Machine, misses: &BTreeMap<TaskId, Smoothed>) -> BTreeMap<TaskId, CacheId> {
     let mut room: BTreeMap<CacheId, (u64, u32)> = BTreeMap::new();
     let each = (misses.len() as u32).div_ceil(machine.cores().max(1));
-    for place in machine.compact().iter().filter_map(|&cpu| machine.place(cpu)) {
-        room.entry(place.cache).or_default().1 += each;
+    for topology in machine.compact().iter().filter_map(|&cpu| machine.topology(cpu)) {
+        room.entry(topology.cache).or_default().1 += each;
     }
     let mut tasks: Vec<(u64, TaskId)> = misses.iter().map(|(id, rate)| (rate.get(), *id)).collect();
     tasks.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -2,6 +2,10 @@
 
 /// A task: a thread, as the scheduler sees it. A driver does not use the number of a task again while
 /// a policy may remember it.
+///
+/// The simulator (`kilocore_sim`) numbers its threads by a type of its own. This crate neither needs
+/// a simulator nor the standard library, as policies also run in drivers for Linux; so the driver for
+/// simulations translates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u32);
 

@@ -77,7 +77,7 @@ pub use fair::Fair;
 pub use ids::{CacheId, ProgramId, TaskId};
 pub use kilocore_platform::{CpuId, LockLabel, Nanos, NodeId};
 pub use lock_aware::{LockAware, LockAwareOptions};
-pub use machine::{Machine, Place};
+pub use machine::{CpuTopology, Machine};
 pub use malthusian::Malthusian;
 pub use metric::Metric;
 pub use optimum::{DivisionError, MOST_TASKS, divide};

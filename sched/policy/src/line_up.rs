@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use kilocore_platform::CpuId;
 
 use crate::cpu_set::CpuSet;
-use crate::machine::{Machine, Place};
+use crate::machine::{CpuTopology, Machine};
 
 /// All cores that a group may use, in the order in which it gets them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +25,9 @@ impl LineUp {
             if taken.contains(cpu) { others.push(cpu) } else { free.push(cpu) }
         }
         // The node with the most free cores comes first, and in it the cache with the most.
-        let place = |cpu: CpuId| machine.place(cpu).expect("the machine lists its own cores");
-        let like = |cpu: CpuId, same: &dyn Fn(Place, Place) -> bool| {
-            free.iter().filter(|&&other| same(place(cpu), place(other))).count()
+        let topology = |cpu: CpuId| machine.topology(cpu).expect("the machine lists its own cores");
+        let like = |cpu: CpuId, same: &dyn Fn(CpuTopology, CpuTopology) -> bool| {
+            free.iter().filter(|&&other| same(topology(cpu), topology(other))).count()
         };
         let mut ranked: Vec<_> = free
             .iter()
@@ -35,7 +35,7 @@ impl LineUp {
             .map(|(rank, &cpu)| {
                 let node = like(cpu, &|a, b| a.node == b.node);
                 let cache = like(cpu, &|a, b| a.cache == b.cache);
-                let at = place(cpu);
+                let at = topology(cpu);
                 let order = (at.thread, usize::MAX - node, at.node, usize::MAX - cache, at.cache);
                 (order, rank, cpu)
             })

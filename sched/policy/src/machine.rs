@@ -7,9 +7,9 @@ use kilocore_platform::{CpuId, NodeId};
 use crate::cpu_set::CpuSet;
 use crate::ids::{CacheId, TaskId};
 
-/// Where a hardware thread is.
+/// What a hardware thread shares with others: its physical core, its cache and its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct CpuTopology {
     /// Which hardware thread of its physical core it is, from 0.
     pub thread: u32,
     /// The last-level cache that it uses.
@@ -18,38 +18,39 @@ pub struct Place {
     pub node: NodeId,
 }
 
-/// The hardware threads of a machine, called cores here as schedulers do. Core `i` is at place `i`.
+/// The hardware threads of a machine, called cores here as schedulers do.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    places: Vec<Place>,
+    /// Of core `i` at index `i`.
+    topologies: Vec<CpuTopology>,
     /// All cores, those first that one would use first: neighbours one after the other, and the
     /// second threads of physical cores last.
     compact: Vec<CpuId>,
 }
 
 impl Machine {
-    /// A machine with a core at each of these places.
+    /// A machine with a core for each of these: core `i` is the one at index `i`.
     #[must_use]
-    pub fn new(places: Vec<Place>) -> Self {
-        let mut compact: Vec<CpuId> = (0..places.len() as u32).map(CpuId).collect();
+    pub fn new(topologies: Vec<CpuTopology>) -> Self {
+        let mut compact: Vec<CpuId> = (0..topologies.len() as u32).map(CpuId).collect();
         compact.sort_by_key(|cpu| {
-            let place = places[cpu.0 as usize];
-            (place.thread, place.node, place.cache, *cpu)
+            let CpuTopology { thread, cache, node } = topologies[cpu.0 as usize];
+            (thread, node, cache, *cpu)
         });
-        Self { places, compact }
+        Self { topologies, compact }
     }
 
     /// A machine with so many cores that share one cache.
     #[must_use]
     pub fn flat(cores: u32) -> Self {
-        let place = Place { thread: 0, cache: CacheId(0), node: NodeId(0) };
-        Self::new(alloc::vec![place; cores as usize])
+        let one = CpuTopology { thread: 0, cache: CacheId(0), node: NodeId(0) };
+        Self::new(alloc::vec![one; cores as usize])
     }
 
     /// How many cores it has.
     #[must_use]
     pub fn cores(&self) -> u32 {
-        self.places.len() as u32
+        self.topologies.len() as u32
     }
 
     /// The set of all cores of the machine.
@@ -70,16 +71,16 @@ impl Machine {
         core: CpuId,
         running: &'a [Option<TaskId>],
     ) -> impl Iterator<Item = TaskId> + 'a {
-        let cache = |cpu| self.place(cpu).map(|place| place.cache);
+        let cache = |cpu| self.topology(cpu).map(|topology| topology.cache);
         let here = cache(core);
         let others = self.cpus().filter(move |&cpu| cpu != core && cache(cpu) == here);
         others.filter_map(|cpu| running.get(cpu.0 as usize).copied().flatten())
     }
 
-    /// Where a core is, if the machine has it.
+    /// What a core shares with others, or `None` if the machine does not have it.
     #[must_use]
-    pub fn place(&self, cpu: CpuId) -> Option<Place> {
-        self.places.get(cpu.0 as usize).copied()
+    pub fn topology(&self, cpu: CpuId) -> Option<CpuTopology> {
+        self.topologies.get(cpu.0 as usize).copied()
     }
 
     /// All its cores, neighbours one after the other, and the second threads of physical cores last.

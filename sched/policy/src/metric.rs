@@ -27,7 +27,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// All of them.
+    /// Every metric, the choice of the thesis first.
     pub const ALL: [Metric; 6] = [
         Metric::ReferencesPerInstruction,
         Metric::MissesPerInstruction,

@@ -36,7 +36,8 @@ impl Planned {
         new
     }
 
-    /// Changes the plan.
+    /// Takes these sets in place of those before. Tasks stay where they are until they are placed
+    /// anew.
     pub(crate) fn plan(&mut self, sets: &[Vec<TaskId>]) {
         self.places.clear();
         for (set, tasks) in sets.iter().enumerate() {
@@ -73,8 +74,8 @@ impl Planned {
 pub(crate) fn cores_by_cache(machine: &Machine) -> Vec<Vec<CpuId>> {
     let mut caches: BTreeMap<CacheId, Vec<CpuId>> = BTreeMap::new();
     for cpu in machine.cpus() {
-        if let Some(place) = machine.place(cpu) {
-            caches.entry(place.cache).or_default().push(cpu);
+        if let Some(topology) = machine.topology(cpu) {
+            caches.entry(topology.cache).or_default().push(cpu);
         }
     }
     caches.into_values().collect()

@@ -30,23 +30,23 @@ use crate::resource_aware::ResourceAware;
 /// A policy that somebody may choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyName {
-    /// [`Fair`]
+    /// [`Fair`]: the operating system decides
     Fair,
-    /// [`Pinned`]
+    /// [`Pinned`]: a core for each task, for good
     Pinned,
     /// [`Confined`], to so many cores
     Confined(u32),
-    /// [`Malthusian`]
+    /// [`Malthusian`]: just enough cores to keep a lock busy
     Malthusian,
-    /// [`LockAware`]
+    /// [`LockAware`]: as many cores as serve a lock best
     LockAware,
-    /// [`DistributedIntensity`]
+    /// [`DistributedIntensity`]: tasks that miss most, spread over the caches
     DistributedIntensity,
-    /// [`ResourceAware::intensity`]
+    /// [`ResourceAware::intensity`]: heavy users of shared caches beside light ones
     Intensity,
-    /// [`ResourceAware::complement`]
+    /// [`ResourceAware::complement`]: tasks beside those under which they suffer least
     Complement,
-    /// [`Companions`]
+    /// [`Companions`]: tasks beside those with whom they get most done
     Companions,
 }
 

@@ -38,7 +38,7 @@ struct Steered<C> {
     changes: u64,
 }
 
-/// All groups.
+/// All groups of tasks, each with the controller that decides on how many cores it runs.
 #[derive(Debug)]
 pub(crate) struct Steering<C: Controller> {
     options: C::Options,

@@ -44,7 +44,7 @@ impl Votes {
         self.answers.count_ones() >= self.needed
     }
 
-    /// Forgets all answers.
+    /// Forgets all answers, as if none had been given.
     pub fn clear(&mut self) {
         self.answers = 0;
     }

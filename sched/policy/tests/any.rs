@@ -1,9 +1,9 @@
 //! What holds for every policy, whatever windows say.
 
 use kilocore_sched_policy::{
-    CacheId, Companions, Confined, Counters, CpuId, CpuSet, DistributedIntensity, Fair, LockAware,
-    LockLabel, LockWait, Machine, Malthusian, Nanos, NodeId, Pinned, Place, Policy, ProgramId,
-    Ready, ResourceAware, TaskId, TaskWindow, Window,
+    CacheId, Companions, Confined, Counters, CpuId, CpuSet, CpuTopology, DistributedIntensity,
+    Fair, LockAware, LockLabel, LockWait, Machine, Malthusian, Nanos, NodeId, Pinned, Policy,
+    ProgramId, Ready, ResourceAware, TaskId, TaskWindow, Window,
 };
 use proptest::prelude::*;
 
@@ -11,8 +11,9 @@ const CORES: u32 = 12;
 
 /// Two nodes of three caches of two cores.
 fn machine() -> Machine {
-    let place = |core: u32| Place { thread: 0, cache: CacheId(core / 2), node: NodeId(core / 6) };
-    Machine::new((0..CORES).map(place).collect())
+    let topology =
+        |core: u32| CpuTopology { thread: 0, cache: CacheId(core / 2), node: NodeId(core / 6) };
+    Machine::new((0..CORES).map(topology).collect())
 }
 
 fn policies() -> Vec<Box<dyn Policy>> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use kilocore_sched_policy::{
-    CacheId, CoRun, Companions, Counters, CpuId, CpuSet, Machine, Nanos, NodeId, Place, Policy,
-    ProgramId, Ready, TaskId, TaskWindow, Window, divide,
+    CacheId, CoRun, Companions, Counters, CpuId, CpuSet, CpuTopology, Machine, Nanos, NodeId,
+    Policy, ProgramId, Ready, TaskId, TaskWindow, Window, divide,
 };
 
 /// Turns that each core takes in a window, and cycles of each.
@@ -30,8 +30,9 @@ struct Pairwise {
 impl Pairwise {
     fn new(kinds: &[usize], speed: fn(usize, usize) -> u64) -> Self {
         let cores = kinds.len() as u32 / 2;
-        let place = |core: u32| Place { thread: 0, cache: CacheId(core / 2), node: NodeId(0) };
-        let machine = Machine::new((0..cores).map(place).collect());
+        let topology =
+            |core: u32| CpuTopology { thread: 0, cache: CacheId(core / 2), node: NodeId(0) };
+        let machine = Machine::new((0..cores).map(topology).collect());
         let mut queues = vec![Vec::new(); cores as usize];
         for task in 0..kinds.len() {
             queues[task / 2].push(TaskId(task as u32));

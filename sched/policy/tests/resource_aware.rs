@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use kilocore_sched_policy::{
-    CacheId, Counters, CpuId, CpuSet, DistributedIntensity, Machine, Nanos, NodeId, Place, Policy,
-    ProgramId, Ready, ResourceAware, TaskId, TaskWindow, Window,
+    CacheId, Counters, CpuId, CpuSet, CpuTopology, DistributedIntensity, Machine, Nanos, NodeId,
+    Policy, ProgramId, Ready, ResourceAware, TaskId, TaskWindow, Window,
 };
 
 /// What a task does alone, and beside others.
@@ -35,8 +35,9 @@ const INSTRUCTIONS: u64 = 100_000_000;
 impl Shared {
     fn new(programs: Vec<Program>) -> Self {
         let cores = programs.len() as u32 / 2;
-        let place = |core: u32| Place { thread: 0, cache: CacheId(core / 2), node: NodeId(0) };
-        let machine = Machine::new((0..cores).map(place).collect());
+        let topology =
+            |core: u32| CpuTopology { thread: 0, cache: CacheId(core / 2), node: NodeId(0) };
+        let machine = Machine::new((0..cores).map(topology).collect());
         let places = vec![machine.all(); programs.len()];
         Self { machine, programs, places, windows: 0 }
     }

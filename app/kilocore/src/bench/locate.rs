@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kilocore_command_line::{Failure, output, say};
+use kilocore_figures::Nanoseconds;
 use kilocore_kernel_bench::{Document, Plan};
 use kilocore_locate::{Comparison, LocateReport, Run, Work, compare, locate_table};
 use kilocore_sampled_profile::SampledProfile;
@@ -95,10 +96,10 @@ fn one_run(
     };
     Ok(Run {
         name: format!("{name} on {cores}"),
-        profile: part(&profile, sample.begin_ns, sample.end_ns)?,
+        profile: part(&profile, sample.begin, sample.end)?,
         cores: Some(cores),
         work: Some(Work::units(sample.operations)?),
-        elapsed_ns: Some(sample.end_ns.saturating_sub(sample.begin_ns)),
+        elapsed: Some(sample.end.saturating_sub(sample.begin)),
         frequency: None,
         clock_ghz: None,
     })
@@ -139,9 +140,9 @@ fn text(mut file: &File) -> Result<String, Failure> {
 }
 
 /// The part of a recording between two times.
-fn part(path: &Path, begin: u64, end: u64) -> Result<SampledProfile, Failure> {
+fn part(path: &Path, begin: Nanoseconds, end: Nanoseconds) -> Result<SampledProfile, Failure> {
     let options = kilocore_sampled_profile::Options {
-        window: Some((begin, end)),
+        window: Some((begin.0, end.0)),
         ..kilocore_sampled_profile::Options::default()
     };
     Ok(kilocore_sampled_profile::read(path, &options, &mut |_| {})?)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_command_line::{Failure, output};
+use kilocore_figures::Nanoseconds;
 use kilocore_locate::{Options, Run, Sidecar, Work};
 use kilocore_sampled_profile::{Format, Progress, SampledProfile};
 
@@ -84,20 +85,20 @@ fn run(path: &Path, known: &GivenFacts, reading: &Reading) -> Result<Run, Failur
     let profile = profile(path, reading.event.clone(), reading.kallsyms.clone())?;
     // What was sampled of a whole program lasts about as long as it did; only those formats know.
     let by_samples = match profile.format {
-        Format::PerfData | Format::PerfScript => profile.facts.span_ns,
+        Format::PerfData | Format::PerfScript => profile.facts.span,
         Format::Folded | Format::Pprof | Format::GperftoolsCpu | Format::Contention => None,
     };
-    let elapsed_ns = known
+    let elapsed = known
         .seconds
-        .map(|seconds| (seconds * 1e9).round() as u64)
-        .or(sidecar.elapsed_ns)
-        .or(profile.facts.duration_ns)
+        .map(|seconds| Nanoseconds((seconds * 1e9).round() as u64))
+        .or(sidecar.elapsed)
+        .or(profile.facts.duration)
         .or(by_samples);
     Ok(Run {
         name: path.display().to_string(),
         cores: known.cores.or(sidecar.cores),
         work: known.work.or(sidecar.work),
-        elapsed_ns,
+        elapsed,
         frequency: known.frequency.or(sidecar.frequency_hz),
         clock_ghz: known.clock_ghz,
         profile,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::{FunctionTally, SampledProfile, Unit};
 use kilocore_show::{Provenance, Table, number};
 use serde::Serialize;
@@ -26,7 +27,8 @@ struct SamplesDocument {
     event: Option<String>,
     samples: u64,
     weight: u64,
-    span_ns: Option<u64>,
+    #[serde(rename = "span_ns")]
+    span: Option<Nanoseconds>,
     threads: usize,
     lost: u64,
     remarks: Vec<String>,
@@ -72,7 +74,7 @@ fn document(profile: &SampledProfile) -> SamplesDocument {
         event: facts.event.clone(),
         samples: total.samples,
         weight: total.weight,
-        span_ns: facts.span_ns,
+        span: facts.span,
         threads: facts.threads,
         lost: facts.lost,
         remarks: profile.remarks.iter().map(ToString::to_string).collect(),
@@ -86,7 +88,7 @@ fn source(file: &Path, profile: &SampledProfile) -> Table {
     let mut below = vec![format!("{}: {}", file.display(), profile.format)];
     below.extend(facts.command.as_ref().map(|command| format!("Recorded of: {command}")));
     let event = facts.event.as_ref().map(|event| format!(" of {event}")).unwrap_or_default();
-    let span = facts.span_ns.map(|span| format!(" in {}", number::nanoseconds(span as f64)));
+    let span = facts.span.map(|span| format!(" in {}", number::nanoseconds(span.0 as f64)));
     let threads = match facts.threads {
         0 => String::new(),
         threads => format!(", of {} threads", number::count(threads as u64)),

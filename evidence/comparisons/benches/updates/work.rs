@@ -10,9 +10,9 @@ use kilocore_hardware::{affinity, confine};
 
 use crate::subject::Subject;
 
-/// Exchanges per figure.
+/// Exchanges that are timed for one figure.
 const EXCHANGES: u32 = 20_000;
-/// Pairs per figure.
+/// Pairs, of an insertion and a removal of the same object, that are timed for one figure.
 const PAIRS: u32 = 50_000;
 /// Objects of all threads together; half of them are in.
 const OBJECTS: usize = 2000;
@@ -62,7 +62,8 @@ impl<S: Subject> Pairs<S> {
         Self { item: Mutex::new(Some(subject.item(1))), subject }
     }
 
-    /// Nanoseconds per pair.
+    /// Returns the nanoseconds of processor time that an insertion and the removal after it take,
+    /// on average over [`PAIRS`].
     pub(crate) fn run(&self) -> f64 {
         let mut item = self.item.lock().expect("nobody panicked");
         let mut out = item.take().expect("it was put back");
@@ -108,7 +109,7 @@ struct Member<S: Subject> {
 enum Held<S: Subject> {
     In(S::In),
     Out(S::Out),
-    /// Under way.
+    /// An update of the object is under way.
     Neither,
 }
 

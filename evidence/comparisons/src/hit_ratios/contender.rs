@@ -20,9 +20,9 @@ pub enum Contender {
     Exact,
     /// FinerLRU with so many stripes and a policy.
     Striped(u32, Policy),
-    /// S3-FIFO as published.
+    /// S3-FIFO with the parameters of its paper, but with batches.
     S3Fifo,
-    /// Generations.
+    /// Generations of pages, as in Linux's multi-generational LRU.
     MultiGeneration,
 }
 

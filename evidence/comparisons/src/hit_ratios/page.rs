@@ -27,7 +27,7 @@ const POLICIES: [(&str, Policy); 4] = [
     ("lazy", Policy::LAZY),
 ];
 
-/// Those without factors.
+/// The contenders that have no factor of stripes; a line above each table names their hit ratios.
 const SINGLE: [(&str, Contender); 3] = [
     ("exact LRU", Contender::Exact),
     ("S3-FIFO", Contender::S3Fifo),

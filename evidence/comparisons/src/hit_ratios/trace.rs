@@ -35,7 +35,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// The kinds in the order in which the page shows them.
     pub const ALL: [Kind; 5] =
         [Kind::Zipf, Kind::Scans, Kind::Loop, Kind::Phases, Kind::WorkingSets];
 

@@ -22,7 +22,7 @@ use crate::page_pools::subjects::Pages;
 /// The pages that are on their way to the consumer.
 const QUEUE: usize = 64;
 
-/// How to measure.
+/// On which processors pages are handed over, beside which working set, and how many of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     /// The producer's and the consumer's processor.
@@ -35,10 +35,10 @@ pub(crate) struct Setting {
     pub(crate) measured: usize,
 }
 
-/// What was measured.
+/// What initializing pages cost the producer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Measured {
-    /// Each page's initialization.
+    /// How long the initialization of each measured page took.
     pub(crate) cycles: Vec<Cycles>,
     /// Nanoseconds for a page, all in all.
     pub(crate) nanoseconds_per_page: f64,

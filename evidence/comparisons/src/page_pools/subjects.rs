@@ -45,7 +45,7 @@ fn cores() -> u32 {
     TieredOptions::of_this_machine().cores()
 }
 
-/// The pool itself.
+/// Kilocore's pool as it ships: lists for each core and last-level cache.
 pub(crate) fn tiered() -> PagePool {
     PagePool::new(&options()).expect("there are addresses for it")
 }
@@ -72,7 +72,8 @@ pub(crate) fn linux_6_12() -> PagePool<PerCore<Native, Linux6_12, BuddyCold>> {
     })
 }
 
-/// LLFree without lists.
+/// LLFree alone: each allocation and each release goes to its bit fields, as there are no lists of
+/// pages before it.
 pub(crate) fn llfree() -> PagePool<Direct<Native, Cold<Native, LlFree<Native>>>> {
     with(|pages| {
         let free = LlFree::new(pages, cores(), Geometry::for_frames(pages, cores()));

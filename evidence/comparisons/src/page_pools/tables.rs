@@ -31,7 +31,8 @@ impl From<command::Effort> for Effort {
     }
 }
 
-/// Measures everything.
+/// Measures what allocations and releases cost, and how long pages take to initialize, and returns
+/// both as Markdown.
 pub fn tables(effort: Effort) -> Result<String, String> {
     let mut text = String::new();
     let caches = TieredOptions::of_this_machine();

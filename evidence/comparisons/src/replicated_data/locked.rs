@@ -22,7 +22,7 @@ impl<P: Platform, L: RawRwLock<P>, T> Locked<P, L, T> {
         Self { lock: Padded(L::new()), data: UnsafeCell::new(data), platform: PhantomData }
     }
 
-    /// Reads the data.
+    /// Calls `read` with the data, while other readers may read and no writer changes it.
     pub fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         let reader = self.lock.acquire_shared();
         // SAFETY: readers share it with readers only.
@@ -32,7 +32,7 @@ impl<P: Platform, L: RawRwLock<P>, T> Locked<P, L, T> {
         result
     }
 
-    /// Changes the data.
+    /// Calls `change` with the data, while nobody else reads or changes it.
     pub fn update(&self, change: impl FnOnce(&mut T)) {
         self.lock.acquire();
         // SAFETY: a writer is alone.

@@ -71,7 +71,8 @@ impl<L: RawRwLock<Sim>> Shared for Locked<Sim, L, Table> {
     }
 }
 
-/// What is simulated.
+/// How data that all nodes read is kept: with a copy on each node, or once, behind a read-write
+/// lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// A copy on each node.

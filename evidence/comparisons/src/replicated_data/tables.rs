@@ -12,7 +12,7 @@ use kilocore_machine::Description;
 use kilocore_platform::Cycles;
 use kilocore_show::Table;
 
-/// For how long.
+/// How much is measured and simulated.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
     rounds: usize,
@@ -50,7 +50,8 @@ fn works(duration: Cycles) -> [(&'static str, Work); 4] {
     ]
 }
 
-/// Simulates everything.
+/// Simulates reads on machines with many nodes, and returns what they and updates cost, as
+/// Markdown.
 pub fn simulated(effort: Effort) -> Result<String, String> {
     let mut text = String::new();
     for (name, cores) in MACHINES {
@@ -180,7 +181,7 @@ fn measurements() -> Vec<Measurement> {
     ]
 }
 
-/// Measures everything.
+/// Measures reads and updates on this machine, and returns what they cost, as Markdown.
 pub fn measured(effort: Effort) -> String {
     let measurements = measurements();
     let mut results: Vec<(Vec<&'static str>, Vec<Figures>)> = Vec::new();

@@ -42,11 +42,11 @@ pub struct Comparison {
 pub struct LockComparison {
     /// The data set's name.
     pub name: String,
-    /// The counterpart.
+    /// Kilocore's counterpart of that lock.
     pub lock: LockId,
     /// Measured throughput, by number of nodes.
     pub measured: Vec<f64>,
-    /// Forecast throughput.
+    /// Forecast throughput, by number of nodes.
     pub forecast: Vec<f64>,
     /// The lower end of its band, and the upper one.
     pub band: Vec<(f64, f64)>,

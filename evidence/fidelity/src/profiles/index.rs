@@ -14,7 +14,7 @@ pub enum ReadWrite {
     /// As what they are, whatever the mutexes are.
     #[default]
     Kept,
-    /// As mutexes.
+    /// As mutexes: readers exclude one another, too.
     Mutex,
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::{Nanoseconds, median};
 use kilocore_lock_profile::{Interval, Profile};
 
+use crate::beside::call_sites::{CallSites, LocksAtSite, held};
 use crate::beside::forecast::{Agreement, Forecast};
-use crate::beside::places::{Places, Taken, held_ns};
 use crate::score::Count;
-use kilocore_figures::median;
 
 /// A lock matters if it is held or waited for during so much of the threads' time.
 const MATTERS: f64 = 0.01;
@@ -68,82 +68,82 @@ impl Compared {
     }
 }
 
-/// What both say of the locks that are taken at a place.
+/// What both recorders say of the locks that are taken at one call site.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Place {
-    /// Where that is.
+pub struct ComparedSite {
+    /// The function that takes the locks.
     pub name: String,
-    /// The share of the threads' time that it costs, as the preload recorder sees it.
+    /// The share of the threads' time in which they hold these locks or wait for them, from 0 to 1, as
+    /// the preload recorder sees it.
     pub share: f64,
-    /// How many locks there are; of how many watching says how often they are taken, at the median.
+    /// How many locks there are, in the run with the most.
     pub locks: u64,
-    /// See `locks`.
+    /// Of how many of them watching says how often they are taken: the median over the runs.
     pub known: f64,
-    /// In how many runs watching saw it at all.
+    /// In how many runs watching saw any of them at all.
     pub seen: Count,
-    /// Acquisitions of a run, the mean hold, and what a thread computes from one acquisition to the
-    /// next.
+    /// Acquisitions of a run.
     pub acquisitions: Compared,
-    /// See `acquisitions`.
+    /// The mean hold, in nanoseconds.
     pub hold: Compared,
-    /// See `acquisitions`.
+    /// What a thread computes from one acquisition to the next on average, in nanoseconds.
     pub think: Compared,
 }
 
 /// What both say of a program.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// The locks that matter, those that cost most first.
-    pub places: Vec<Place>,
+    /// The call sites of the locks that matter, those that cost most first.
+    pub sites: Vec<ComparedSite>,
     /// How forecasts from watched profiles agree with those from the preload recorder's.
     pub forecasts: Agreement,
-    /// What a hit of a watchpoint cost, by run, in nanoseconds.
-    pub hit_ns: Vec<f64>,
+    /// What a hit of a watchpoint cost, by run.
+    pub hit_costs: Vec<Nanoseconds<f64>>,
     /// Runs of which something failed.
     pub failed: u64,
 }
 
-/// A profile, by place.
+/// A profile, by call site.
 struct Side {
-    taken: BTreeMap<usize, Taken>,
+    taken: BTreeMap<usize, LocksAtSite>,
     /// The time that threads computed in all, and that they waited for locks.
-    computed_ns: f64,
-    waited_ns: f64,
+    computed: Nanoseconds<f64>,
+    waited: Nanoseconds<f64>,
 }
 
 impl Side {
-    fn of(profile: &Profile, places: &Places) -> Self {
+    fn of(profile: &Profile, sites: &CallSites) -> Self {
         let processes = profile.runs.first().map(|run| run.processes.as_slice());
         let processes = processes.unwrap_or_default();
         let locks = || processes.iter().flat_map(|process| &process.locks);
         let thought: f64 = processes.iter().map(|process| process.threads.think.sum_ns).sum();
         Self {
-            taken: places.taken(profile),
-            computed_ns: thought + locks().map(held_ns).sum::<f64>(),
-            waited_ns: locks().map(|lock| lock.waited_ns()).sum(),
+            taken: sites.taken(profile),
+            computed: Nanoseconds(thought) + locks().map(held).sum(),
+            waited: Nanoseconds(locks().map(|lock| lock.waited_ns()).sum()),
         }
     }
 
-    fn share(&self, place: usize) -> f64 {
-        let Some(taken) = self.taken.get(&place) else { return 0.0 };
-        let all = self.computed_ns + self.waited_ns;
-        if all > 0.0 { (taken.held_ns + taken.waited_ns) / all } else { 0.0 }
+    fn share(&self, site: usize) -> f64 {
+        let Some(taken) = self.taken.get(&site) else { return 0.0 };
+        let all = self.computed + self.waited;
+        if all > Nanoseconds(0.0) { (taken.held + taken.waited) / all } else { 0.0 }
     }
 
-    fn acquisitions(&self, place: usize) -> Option<f64> {
-        let acquisitions = self.taken.get(&place)?.acquisitions;
+    fn acquisitions(&self, site: usize) -> Option<f64> {
+        let acquisitions = self.taken.get(&site)?.acquisitions;
         (acquisitions > 0.0).then_some(acquisitions)
     }
 
-    fn hold(&self, place: usize) -> Option<f64> {
-        self.taken.get(&place)?.hold_ns()
+    fn hold(&self, site: usize) -> Option<f64> {
+        Some(self.taken.get(&site)?.hold()?.0)
     }
 
-    /// What a thread computes between: all that threads computed, but for the holds of this place.
-    fn think(&self, place: usize) -> Option<f64> {
-        let taken = self.taken.get(&place)?;
-        let acquisitions = self.acquisitions(place)?;
-        Some((self.computed_ns - taken.held_ns).max(0.0) / acquisitions)
+    /// What a thread computes between: all that threads computed, but for the holds of this site.
+    fn think(&self, site: usize) -> Option<f64> {
+        let taken = self.taken.get(&site)?;
+        let acquisitions = self.acquisitions(site)?;
+        Some((self.computed - taken.held).max(Nanoseconds(0.0)).0 / acquisitions)
     }
 }
 
@@ -152,14 +152,14 @@ impl Comparison {
     #[must_use]
     pub fn of(rounds: &[Round]) -> Self {
         let Some(first) = rounds.first() else { return Self::default() };
-        let places = Places::of(&first.preload.0);
+        let sites = CallSites::of(&first.preload.0);
         let sides: Vec<(Side, Side)> = rounds
             .iter()
-            .map(|round| [&round.preload.0, &round.watch.0].map(|one| Side::of(one, &places)))
+            .map(|round| [&round.preload.0, &round.watch.0].map(|one| Side::of(one, &sites)))
             .map(|[preload, watch]| (preload, watch))
             .collect();
-        let share = |place: usize| {
-            let sum: f64 = sides.iter().map(|(preload, _)| preload.share(place)).sum();
+        let share = |site: usize| {
+            let sum: f64 = sides.iter().map(|(preload, _)| preload.share(site)).sum();
             sum / sides.len() as f64
         };
         let mut matter: Vec<(usize, f64)> = sides
@@ -167,48 +167,48 @@ impl Comparison {
             .flat_map(|(preload, _)| preload.taken.keys().copied())
             .collect::<std::collections::BTreeSet<usize>>()
             .into_iter()
-            .map(|place| (place, share(place)))
+            .map(|site| (site, share(site)))
             .filter(|(_, share)| *share >= MATTERS)
             .collect();
         matter.sort_by(|a, b| b.1.total_cmp(&a.1));
         matter.truncate(MOST);
-        let compared = |(place, share)| of_place(&sides, place, places.name(place), share);
+        let compared = |(site, share)| of_site(&sides, site, sites.name(site), share);
         let watchings = rounds.iter().filter_map(|round| round.watch.0.runs.first());
         let watchings = watchings.filter_map(|run| run.watching.as_ref());
         let forecasts: Vec<(&Forecast, &Forecast)> =
             rounds.iter().map(|round| (&round.preload.1, &round.watch.1)).collect();
         Self {
-            places: matter.into_iter().map(compared).collect(),
+            sites: matter.into_iter().map(compared).collect(),
             forecasts: Agreement::of(&forecasts),
-            hit_ns: watchings.filter_map(|watching| watching.hit_ns).collect(),
+            hit_costs: watchings.filter_map(|watching| watching.hit_ns).map(Nanoseconds).collect(),
             failed: 0,
         }
     }
 }
 
-fn of_place(sides: &[(Side, Side)], place: usize, name: &str, share: f64) -> Place {
-    let mut compared = Place { name: name.to_owned(), share, ..Place::default() };
+fn of_site(sides: &[(Side, Side)], site: usize, name: &str, share: f64) -> ComparedSite {
+    let mut compared = ComparedSite { name: name.to_owned(), share, ..ComparedSite::default() };
     let mut known = Vec::new();
     for (preload, watch) in sides {
-        let there = preload.taken.get(&place).map_or(0, |taken| taken.locks);
+        let there = preload.taken.get(&site).map_or(0, |taken| taken.locks);
         compared.locks = compared.locks.max(there);
-        let seen = watch.taken.get(&place);
+        let seen = watch.taken.get(&site);
         compared.seen.add(seen.is_some());
         known.push(seen.map_or(0.0, |taken| taken.known as f64));
-        let acquisitions = preload.acquisitions(place);
+        let acquisitions = preload.acquisitions(site);
         compared.acquisitions.preload(acquisitions);
         compared.acquisitions.watch(
             acquisitions,
-            watch.acquisitions(place),
+            watch.acquisitions(site),
             seen.and_then(|taken| taken.acquisitions_between),
         );
-        let hold = preload.hold(place);
+        let hold = preload.hold(site);
         compared.hold.preload(hold);
         let between = seen.and_then(|taken| taken.hold_between);
-        compared.hold.watch(hold, watch.hold(place), between);
-        let think = preload.think(place);
+        compared.hold.watch(hold, watch.hold(site), between);
+        let think = preload.think(site);
         compared.think.preload(think);
-        compared.think.watch(think, watch.think(place), None);
+        compared.think.watch(think, watch.think(site), None);
     }
     compared.known = median(known.iter().copied()).unwrap_or(0.0);
     compared

@@ -17,11 +17,11 @@ use crate::score::Count;
 pub struct Point {
     /// On how many cores.
     pub cores: u32,
-    /// Sections a second.
+    /// Critical sections a second, of all threads together.
     pub throughput_per_s: f64,
     /// The lower end of the band.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the band.
     pub high: f64,
 }
 
@@ -55,7 +55,7 @@ struct Document {
     recommendation: Recommendation,
 }
 
-/// A forecast.
+/// The JSON document that `kilocore forecast` prints, as far as two of them are compared.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Forecast(Document);
 
@@ -137,15 +137,15 @@ pub struct Agreement {
     /// Whether a watched profile's curves are within the bands of the preload recorder's; the same
     /// of two preload runs.
     pub inside: Count,
-    /// See `inside`.
+    /// As `inside`, of two runs under the preload recorder: noise.
     pub inside_noise: Count,
     /// Whether verdict and recommended locks are the same; the same of two preload runs.
     pub same_advice: Count,
-    /// See `same_advice`.
+    /// As `same_advice`, of two runs under the preload recorder: noise.
     pub same_noise: Count,
     /// What was advised, and how often, by either.
     pub preload: BTreeMap<String, u64>,
-    /// See `preload`.
+    /// As `preload`, of the watched profiles.
     pub watch: BTreeMap<String, u64>,
 }
 

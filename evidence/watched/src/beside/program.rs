@@ -139,7 +139,7 @@ const PROGRAMS: [RealProgram; 5] = [
 ];
 
 impl RealProgram {
-    /// All programs.
+    /// All programs that are compared, in the order of the page.
     #[must_use]
     pub fn all() -> &'static [Self] {
         &PROGRAMS

@@ -23,16 +23,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub enum Recorder {
     /// By a library under the program.
     Preload,
-    /// From outside.
+    /// By watching the program from outside: switches of its threads, and watchpoints.
     Watch,
 }
 
 /// What a recorder says of a run, and what is forecast from it.
 #[derive(Debug)]
 pub struct Recorded {
-    /// The profile.
+    /// The lock profile that the recorder wrote.
     pub profile: Profile,
-    /// The forecast.
+    /// What `kilocore forecast` makes of that profile.
     pub forecast: Forecast,
 }
 
@@ -45,11 +45,11 @@ pub enum RecordError {
     /// Something that was started failed.
     #[error("{command}: {status}\n{text}")]
     Failed {
-        /// What was started.
+        /// The command line that was started.
         command: String,
-        /// How it ended.
+        /// The status with which it ended.
         status: ExitStatus,
-        /// What it said.
+        /// What it wrote to its standard error.
         text: String,
     },
     /// A server does not answer.

@@ -2,7 +2,7 @@
 
 use kilocore_show::Table;
 
-use crate::beside::compare::{Compared, Comparison, Place};
+use crate::beside::compare::{Compared, ComparedSite, Comparison};
 use crate::table::{count, ratios};
 use kilocore_figures::median;
 
@@ -46,11 +46,11 @@ pub fn tables(comparisons: &[(&str, Comparison)]) -> String {
     );
     let mut misses = Vec::new();
     for (name, comparison) in comparisons {
-        for place in &comparison.places {
-            locks.rows.push(row(name, place));
-            misses.extend(miss(name, place, median(comparison.hit_ns.iter().copied())));
+        for site in &comparison.sites {
+            locks.rows.push(row(name, site));
+            misses.extend(miss(name, site, median(comparison.hit_costs.iter().map(|cost| cost.0))));
         }
-        if comparison.places.is_empty() {
+        if comparison.sites.is_empty() {
             misses.push(format!("{name}: no lock costs a hundredth of its threads' time."));
         }
         let forecast = &comparison.forecasts;
@@ -80,16 +80,14 @@ fn titled<const COLUMNS: usize>(front: &'static str, headings: [&str; COLUMNS]) 
     Table { front, headings: headings.into(), ..Table::default() }
 }
 
-fn row(program: &str, place: &Place) -> (String, Vec<String>) {
+fn row(program: &str, site: &ComparedSite) -> (String, Vec<String>) {
     let mut row = vec![
-        format!("{:.0} %", 100.0 * place.share),
-        format!("{:.0} of {}", place.known, place.locks),
+        format!("{:.0} %", 100.0 * site.share),
+        format!("{:.0} of {}", site.known, site.locks),
     ];
-    for (compared, figure) in [
-        (&place.acquisitions, large as fn(f64) -> String),
-        (&place.hold, time),
-        (&place.think, time),
-    ] {
+    for (compared, figure) in
+        [(&site.acquisitions, large as fn(f64) -> String), (&site.hold, time), (&site.think, time)]
+    {
         row.push(median(compared.preload.iter().copied()).map_or_else(|| "–".to_owned(), figure));
         row.push(ratios(&compared.ratios));
         row.push(ratios(&compared.noise));
@@ -97,40 +95,40 @@ fn row(program: &str, place: &Place) -> (String, Vec<String>) {
     }
     // What threads compute between has no interval.
     row.pop();
-    (format!("{program}: `{}`", place.name), row)
+    (format!("{program}: `{}`", site.name), row)
 }
 
 /// What is not within the share by which the recorders may differ, and what there is to say of it.
-fn miss(program: &str, place: &Place, hit_ns: Option<f64>) -> Option<String> {
+fn miss(program: &str, site: &ComparedSite, hit: Option<f64>) -> Option<String> {
     let figures =
-        [(&place.acquisitions, "acquisitions"), (&place.hold, "hold"), (&place.think, "think")];
+        [(&site.acquisitions, "acquisitions"), (&site.hold, "hold"), (&site.think, "think")];
     let missed: Vec<&str> =
         figures.iter().filter(|(figure, _)| !figure.is_near()).map(|(_, name)| *name).collect();
     if missed.is_empty() {
         return None;
     }
-    let where_ = format!("{program}, `{}`", place.name);
-    if place.known == 0.0 {
-        let waited = if place.seen.so == 0 {
+    let where_ = format!("{program}, `{}`", site.name);
+    if site.known == 0.0 {
+        let waited = if site.seen.so == 0 {
             "In no run did a thread wait for it in a window, so it was not seen".to_owned()
         } else {
             format!(
                 "Waits for it were seen in {} of {} runs, too few to watch its word",
-                place.seen.so, place.seen.of
+                site.seen.so, site.seen.of
             )
         };
         return Some(format!("{where_}: {waited}."));
     }
     let mut words = format!("{where_}: missed {}.", missed.join(", "));
-    if place.known < place.locks as f64 {
+    if site.known < site.locks as f64 {
         words += &format!(
             " Of {} locks there, watching knows how often {:.0} are taken; hardly anybody waited for \
              the others in a window.",
-            place.locks, place.known
+            site.locks, site.known
         );
     }
-    let hold = median(place.hold.preload.iter().copied());
-    if let (Some(hold), Some(hit)) = (hold, hit_ns)
+    let hold = median(site.hold.preload.iter().copied());
+    if let (Some(hold), Some(hit)) = (hold, hit)
         && hold < hit
     {
         words += &format!(
@@ -142,7 +140,7 @@ fn miss(program: &str, place: &Place, hit_ns: Option<f64>) -> Option<String> {
     let open = |compared: &Compared| {
         median(compared.width.iter().copied()).is_some_and(|width| width > WIDE)
     };
-    if open(&place.acquisitions) || open(&place.hold) {
+    if open(&site.acquisitions) || open(&site.hold) {
         words += " The interval says that the figure is open.";
     }
     let noise = figures.iter().flat_map(|(figure, _)| &figure.noise);

@@ -222,7 +222,7 @@ fn tested_apart() -> impl Iterator<Item = &'static str> {
     line.expect("the Makefile says what is tested apart").split(' ')
 }
 
-/// Runs a compiler.
+/// Waits for a compiler. If it fails, the error has all that it printed.
 fn run(program: &'static str, command: &mut Command) -> Result<(), BuildError> {
     let shown = format!("{command:?}");
     let failed = |message| BuildError::Compiler { program, command: shown, message };

@@ -14,7 +14,7 @@ pub enum RunError {
     /// The program does not start, or cannot be talked to.
     #[error("{program}: {error}")]
     System { program: &'static str, error: io::Error },
-    /// The program failed.
+    /// The program ended with another status than success.
     #[error("{program} ended with {status}")]
     Failed { program: &'static str, status: ExitStatus },
     /// What the program printed is not what it should be.

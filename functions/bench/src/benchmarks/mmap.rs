@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use crate::environment::page_bytes;
 use crate::sys::Mapping;
-use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
 
 pub(super) struct Mmap;
 
@@ -31,8 +31,8 @@ impl Benchmark for Mmap {
         &INFO
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
-        let (file, size) = place.large_file(FILE_BYTES)?;
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
+        let (file, size) = resources.large_file(FILE_BYTES)?;
         Ok(Shared { files: vec![file], size, ..Shared::default() })
     }
 

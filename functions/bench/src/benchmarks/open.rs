@@ -7,9 +7,9 @@
 
 use std::ffi::CString;
 
-use crate::place::task_file;
+use crate::resources::task_file;
 use crate::sys::{self, check};
-use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
 
 /// All files are in one folder.
 pub(super) struct Together;
@@ -44,8 +44,8 @@ impl Benchmark for Together {
         &TOGETHER
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
-        Ok(Shared { folder: Some(place.folder(0)?), ..Shared::default() })
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
+        Ok(Shared { folder: Some(resources.folder(0)?), ..Shared::default() })
     }
 
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
@@ -58,9 +58,9 @@ impl Benchmark for Apart {
         &APART
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
-        let folder = place.folder(0)?;
-        for task in 0..place.tasks() {
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
+        let folder = resources.folder(0)?;
+        for task in 0..resources.tasks() {
             std::fs::create_dir(folder.join(task.to_string()))
                 .map_err(|error| Refusal::of("mkdir", &error))?;
         }

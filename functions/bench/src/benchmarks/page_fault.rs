@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::environment::page_bytes;
 use crate::sys::{self, Mapping};
-use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
 
 /// Faults in private memory.
 pub(super) struct Private;
@@ -62,7 +62,7 @@ impl Benchmark for OfFile {
         &OF_FILE
     }
 
-    fn prepare(&self, _place: &mut Place<'_>) -> Result<Shared, Refusal> {
+    fn prepare(&self, _resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
         let bytes = PAGES * page_bytes();
         let file = sys::memory_file(bytes as u64)?;
         // Allocate the pages of the file now, so that this is not measured.

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use kilocore_buffer_pool::{BufferPool, Options, PageId, Store};
 
 use super::write::{FILE_BYTES, STRIDE};
-use crate::place::{check_file_size, task_file};
-use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+use crate::resources::{check_file_size, task_file};
+use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
 
 /// Pages one after the other.
 pub(super) struct Sequential;
@@ -59,10 +59,10 @@ impl Benchmark for Sequential {
         &SEQUENTIAL
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
         check_file_size(FILE_BYTES)?;
-        let (tasks, room) = (place.tasks(), room(place));
-        Ok(Shared { folder: Some(place.folder(room)?), size: tasks.into(), ..Shared::default() })
+        let (tasks, room) = (resources.tasks(), room(resources));
+        Ok(Shared { folder: Some(resources.folder(room)?), size: tasks.into(), ..Shared::default() })
     }
 
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
@@ -75,10 +75,10 @@ impl Benchmark for Random {
         &RANDOM
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
         check_file_size(FILE_BYTES)?;
-        let (tasks, room) = (place.tasks(), room(place));
-        let folder = place.memory_folder(room)?;
+        let (tasks, room) = (resources.tasks(), room(resources));
+        let folder = resources.memory_folder(room)?;
         Ok(Shared { folder: Some(folder), size: tasks.into(), ..Shared::default() })
     }
 
@@ -87,8 +87,8 @@ impl Benchmark for Random {
     }
 }
 
-fn room(place: &Place<'_>) -> u64 {
-    u64::from(place.tasks()) * FILE_BYTES
+fn room(resources: &Resources<'_>) -> u64 {
+    u64::from(resources.tasks()) * FILE_BYTES
 }
 
 /// The files of all tasks. The upper half of a page's number says which file it is in.

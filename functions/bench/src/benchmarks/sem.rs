@@ -4,7 +4,7 @@
 //! table in which it looks up the sets.
 
 use crate::sys::check;
-use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
 
 pub(super) struct Sem;
 
@@ -24,8 +24,8 @@ impl Benchmark for Sem {
         &INFO
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
-        let numbers = place.semaphores(place.tasks())?;
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
+        let numbers = resources.semaphores(resources.tasks())?;
         Ok(Shared { numbers, ..Shared::default() })
     }
 

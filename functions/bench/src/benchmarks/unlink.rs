@@ -5,7 +5,7 @@
 use std::ffi::CString;
 
 use crate::sys::{self, check};
-use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
 
 pub(super) struct Unlink;
 
@@ -25,8 +25,8 @@ impl Benchmark for Unlink {
         &INFO
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
-        Ok(Shared { folder: Some(place.folder(0)?), ..Shared::default() })
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
+        Ok(Shared { folder: Some(resources.folder(0)?), ..Shared::default() })
     }
 
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {

@@ -9,8 +9,8 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-use crate::place::{check_file_size, task_file};
-use crate::{Benchmark, Info, Kind, Place, Refusal, Seat, Shared, Task};
+use crate::resources::{check_file_size, task_file};
+use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
 
 /// Appends to the file.
 pub(super) struct Sequential;
@@ -53,10 +53,10 @@ impl Benchmark for Sequential {
         &SEQUENTIAL
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
         check_file_size(FILE_BYTES)?;
-        let room = u64::from(place.tasks()) * FILE_BYTES;
-        Ok(Shared { folder: Some(place.folder(room)?), ..Shared::default() })
+        let room = u64::from(resources.tasks()) * FILE_BYTES;
+        Ok(Shared { folder: Some(resources.folder(room)?), ..Shared::default() })
     }
 
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {
@@ -69,10 +69,10 @@ impl Benchmark for Random {
         &RANDOM
     }
 
-    fn prepare(&self, place: &mut Place<'_>) -> Result<Shared, Refusal> {
+    fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
         check_file_size(FILE_BYTES)?;
-        let room = u64::from(place.tasks()) * FILE_BYTES;
-        Ok(Shared { folder: Some(place.memory_folder(room)?), ..Shared::default() })
+        let room = u64::from(resources.tasks()) * FILE_BYTES;
+        Ok(Shared { folder: Some(resources.memory_folder(room)?), ..Shared::default() })
     }
 
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {

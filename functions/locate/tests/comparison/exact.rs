@@ -1,6 +1,7 @@
 //! Differences add up to the total loss exactly, whatever the figures.
 
 use crate::profiles::function;
+use kilocore_figures::Nanoseconds;
 use kilocore_locate::{Comparison, Loss, Options, Run, Work, compare};
 use kilocore_sampled_profile::{Format, SampledProfile, Tally, Unit};
 use proptest::collection::vec;
@@ -30,7 +31,7 @@ fn a_run() -> impl Strategy<Value = Run> {
                 profile,
                 cores: Some(cores),
                 work: work.parse::<Work>().ok().or(Some(Work::one())),
-                elapsed_ns: Some(elapsed),
+                elapsed: Some(Nanoseconds(elapsed)),
                 frequency: None,
                 clock_ghz: None,
             }

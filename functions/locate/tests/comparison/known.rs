@@ -1,6 +1,7 @@
 //! What a comparison says of profiles whose answer is known.
 
 use crate::profiles::{profile, run};
+use kilocore_figures::Nanoseconds;
 use kilocore_locate::{CompareError, Comparison, FunctionRow, Measure, NoiseSource, Options, Run};
 use kilocore_locate::{Warning, compare};
 use kilocore_sampled_profile::{Format, Function, Origin, SampledProfile, Tally, Unit};
@@ -94,9 +95,9 @@ fn functions_of_one_side_are_new_or_have_vanished() {
 /// Busy and idle time together are what the cores had to give.
 #[test]
 fn idle_time_explains_the_rest_of_the_speedup() {
-    let side = |cores, elapsed_ns, busy, work| Run {
+    let side = |cores, elapsed, busy, work| Run {
         cores: Some(cores),
-        elapsed_ns: Some(elapsed_ns),
+        elapsed: Some(Nanoseconds(elapsed)),
         ..run("a profile", profile(&[("main", 5000, busy)]), work)
     };
     // Twice the work in the same second on four cores: half of their time went by unused.

@@ -1,5 +1,6 @@
 //! Time that samples do not show, known from the speedup.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_locate::{Measure, Options, Run, Warning, compare};
 use kilocore_sampled_profile::{Format, Unit};
 
@@ -12,7 +13,7 @@ fn of_cycles(name: &str, cores: u32, seconds: f64, clock_ghz: Option<f64>) -> Ru
     profile.unit = Unit::Events("cycles".to_owned());
     Run {
         cores: Some(cores),
-        elapsed_ns: Some((seconds * 1e9) as u64),
+        elapsed: Some(Nanoseconds((seconds * 1e9) as u64)),
         clock_ghz,
         ..run(name, profile, 1_000)
     }
@@ -98,7 +99,11 @@ fn time_that_threads_waited_is_no_time_on_processors() {
         let mut profile = profile(&[("main;handle;lock", 2_000, ns)]);
         profile.format = Format::Contention;
         profile.unit = Unit::Waiting;
-        Run { cores: Some(cores), elapsed_ns: Some(3_000_000_000), ..run(name, profile, 1_000) }
+        Run {
+            cores: Some(cores),
+            elapsed: Some(Nanoseconds(3_000_000_000)),
+            ..run(name, profile, 1_000)
+        }
     };
     let (base, scaled) = (waited("base", 1, 1_000_000), waited("scaled", 8, 60_000_000_000));
     let found = compare(std::slice::from_ref(&base), &[scaled], &Options::default()).unwrap();

@@ -33,7 +33,7 @@ pub(crate) fn run(name: &str, profile: SampledProfile, work: u64) -> Run {
         profile,
         cores: None,
         work: Some(Work::units(work).unwrap()),
-        elapsed_ns: None,
+        elapsed: None,
         frequency: None,
         clock_ghz: None,
     }

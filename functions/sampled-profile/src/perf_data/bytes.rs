@@ -21,7 +21,7 @@ impl<'a> Bytes<'a> {
         Bytes::new(bytes, self.big_endian)
     }
 
-    /// Takes `size` bytes.
+    /// Takes the next `size` bytes, if there are so many.
     pub(super) fn take(&mut self, size: u64) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(usize::try_from(size).ok()?)?;
         self.rest = rest;

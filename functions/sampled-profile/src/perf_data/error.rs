@@ -21,7 +21,7 @@ pub enum PerfDataError {
     /// The file breaks off, or makes no sense, before its first sample.
     #[error("byte {at}: {what}; record it again")]
     Header {
-        /// Where, in bytes.
+        /// The offset in the file, in bytes.
         at: u64,
         /// What was expected there.
         what: &'static str,

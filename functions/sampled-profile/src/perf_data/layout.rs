@@ -19,7 +19,7 @@ use super::bytes::Bytes;
 /// An event, not decoded yet.
 #[derive(Debug, Clone)]
 pub(super) struct RawEvent {
-    /// Its `perf_event_attr`.
+    /// Its `perf_event_attr`, as the file has it.
     pub(super) attr: Vec<u8>,
     /// The ids by which records say that they belong to this event.
     pub(super) ids: Vec<u64>,
@@ -32,19 +32,20 @@ pub(super) struct Break {
     pub(super) what: String,
 }
 
-/// Where things lie.
+/// What a file's header and its sections say: the order of bytes, the events, and where the records
+/// are.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) big_endian: bool,
     pub(super) is_pipe: bool,
-    /// The records.
+    /// Where the records are, in bytes from the beginning of the file.
     pub(super) data: Range<u64>,
     pub(super) events: Vec<RawEvent>,
     /// The feature sections that are of use here.
     pub(super) features: BTreeMap<u32, Vec<u8>>,
     /// Build ids that came as records of their own: the flags and the body of each.
     pub(super) build_ids: Vec<(u16, Vec<u8>)>,
-    /// What is missing.
+    /// Where the file breaks off, if it ends before the header says.
     pub(super) broken: Option<Break>,
 }
 

@@ -17,7 +17,7 @@ struct Outcome {
     why: Option<String>,
 }
 
-/// Names places.
+/// Finds the functions at addresses, in files, in the kernel and in generated code.
 pub(super) struct Namer<'a> {
     files: Files<'a>,
     objects: &'a Interned<Object>,

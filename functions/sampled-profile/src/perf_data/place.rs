@@ -54,7 +54,6 @@ pub(super) const GONE: &str = " (deleted)";
 /// What memory of a process was mapped from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Object {
-    /// A file.
     File {
         /// The path, without perf's suffix `(deleted)`.
         path: String,
@@ -67,7 +66,7 @@ pub(super) enum Object {
     Vdso,
     /// Memory without a file. A just-in-time compiler of this process may have written code there.
     Anonymous {
-        /// The process.
+        /// The number of that process.
         process: i32,
         /// What the kernel calls such memory.
         name: String,
@@ -97,7 +96,7 @@ impl Object {
     }
 }
 
-/// Where code lies.
+/// The address of code, and what it is an address in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum CodeLocation {
     /// At an address of the kernel.

@@ -20,7 +20,7 @@ pub(super) struct SampleLayout {
     pub(super) user_registers: u64,
 }
 
-/// Bits of `read_format`.
+/// The bits of `perf_event_attr::read_format`.
 mod read_format {
     pub(super) const TIME_ENABLED: u64 = 1;
     pub(super) const TIME_RUNNING: u64 = 2;
@@ -38,11 +38,11 @@ pub(super) struct UserState<'a> {
     pub(super) stack: &'a [u8],
 }
 
-/// A sample.
+/// A record of type `PERF_RECORD_SAMPLE`. A field is `None` if its event does not record it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sample<'a> {
     pub(super) ip: Option<u64>,
-    /// Process and thread.
+    /// The numbers of the process and of the thread.
     pub(super) ids: Option<(i32, i32)>,
     pub(super) time: Option<u64>,
     pub(super) processor: Option<u32>,

@@ -41,7 +41,8 @@ enum Modules {
     Arm(UnwinderAarch64<TableBytes>),
 }
 
-/// Unwinds stacks.
+/// Finds the callers of a sample by its registers, its copy of the stack and the unwinding tables
+/// of objects.
 pub(super) struct Unwinder {
     architecture: Option<Architecture>,
     /// The sections of each object; `None` for an object without any.

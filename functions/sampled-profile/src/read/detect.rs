@@ -34,13 +34,13 @@ const COMPRESSED: [(&[u8], &str); 3] =
 pub(crate) enum Detected {
     /// A recording of perf.
     PerfData,
-    /// A protocol buffer.
+    /// A profile of pprof: a protocol buffer, perhaps within gzip.
     Pprof,
     /// A CPU profile of gperftools, with words of this kind.
     GperftoolsCpu(Words),
-    /// A contention profile.
+    /// How long threads waited for locks, as gperftools prints it.
     Contention,
-    /// A text.
+    /// A text of this format.
     Text(Format),
 }
 

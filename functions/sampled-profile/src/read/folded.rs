@@ -40,10 +40,10 @@ const ENOUGH: u64 = 8;
 
 const MEND: &str = "give lines such as `main;work 12`, one for each stack";
 
-/// A parsed line.
+/// A line of folded stacks in its two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
-    /// The functions.
+    /// The functions of the stack, the outermost first, with `;` between them.
     pub(crate) stack: &'a [u8],
     /// The number behind them.
     pub(crate) count: u64,
@@ -267,7 +267,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads folded stacks.
 pub(crate) fn read(from: impl BufRead, task: &Task<'_>) -> Result<SampledProfile, ReadError> {
     let mut lines = Lines::new(from, task.options.limits.line_bytes);
     let mut reader = Reader::new(task);

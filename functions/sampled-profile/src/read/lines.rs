@@ -13,7 +13,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// A line without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
-    /// Its text.
+    /// The bytes of the line, which need not be UTF-8.
     Text(&'a [u8]),
     /// The line is longer than allowed.
     TooLong,

@@ -78,7 +78,6 @@ impl Names {
         (functions, again)
     }
 
-    /// All functions.
     pub(crate) fn into_functions(self) -> Functions {
         self.functions
     }

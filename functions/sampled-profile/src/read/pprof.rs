@@ -24,6 +24,7 @@ mod wire;
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
+use kilocore_figures::Nanoseconds;
 use kind::{Choice, Kind};
 use prost::Message;
 use records::{Function, Location, Mapping, Sample, ValueType, field};
@@ -252,7 +253,7 @@ impl<'a> Reader<'a> {
         heading
     }
 
-    /// Counts all samples.
+    /// Reads all samples, and sums up what fell on each stack.
     fn samples(&mut self, weigher: &Weigher) -> Result<Contexts, ReadError> {
         let mut contexts = Contexts::default();
         let mut stack = Vec::new();
@@ -353,7 +354,7 @@ impl Weigher {
     }
 }
 
-/// Reads a profile.
+/// Reads a profile of pprof, with gzip around it or without.
 pub(crate) fn read(from: impl BufRead, task: &Task<'_>) -> Result<SampledProfile, ReadError> {
     let (bytes, broken) = fetch(from, task)?;
     let reader =
@@ -437,7 +438,8 @@ fn profile(mut reader: Reader<'_>) -> Result<SampledProfile, ReadError> {
     (profile.functions, profile.contexts) = reader.tables.names.of(&contexts, |tally| tally);
     profile.facts.event = Some(kind.name.clone());
     profile.facts.rate = rate;
-    profile.facts.duration_ns = u64::try_from(heading.duration).ok().filter(|&ns| ns > 0);
+    profile.facts.duration =
+        u64::try_from(heading.duration).ok().filter(|&ns| ns > 0).map(Nanoseconds);
     profile.facts.has_kernel = has_kernel(&profile.functions);
     profile.remarks.extend(heading.others(choice));
     profile.remarks.extend(reader.skipped.remark());

@@ -94,7 +94,7 @@ impl Frame {
 /// The sample whose lines are being read.
 #[derive(Debug, Clone, Copy)]
 enum State {
-    /// Between two samples.
+    /// No sample is open: at the beginning, or after the empty line behind a stack.
     Between,
     /// In a sample of this event and weight; `has_stack` says whether a line of its stack was seen.
     In { event: usize, weight: u64, has_stack: bool },
@@ -154,7 +154,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Handles a line.
+    /// Takes a line as what it can be in the current state: a frame, a sample's first line, a
+    /// comment.
     fn line(&mut self, number: u64, line: &[u8]) -> Result<(), ReadError> {
         match line {
             [b'\t', rest @ ..] if !rest.trim_ascii().is_empty() => {
@@ -210,7 +211,7 @@ impl<'a> Reader<'a> {
         self.skipped.note(number, || format!("{what}: {}", shown(line)));
     }
 
-    /// Begins a sample.
+    /// Begins the sample whose first line this is, or leaves it out if its event is not wanted.
     fn open(&mut self, number: u64, line: &[u8], header: &Header<'_>) -> Result<(), ReadError> {
         self.state = State::Out;
         if header.event.is_some_and(|name| name.len() > EVENT_NAME) {
@@ -412,7 +413,7 @@ impl<'a> Reader<'a> {
         left_out.sort_unstable();
         profile.facts.event = event.text();
         profile.facts.rate = event.rate();
-        profile.facts.span_ns = event.span();
+        profile.facts.span = event.span();
         profile.facts.threads = event.threads();
         profile.facts.lost = self.lost;
         self.comments.tell(&event.name, &mut profile.facts);

@@ -3,9 +3,9 @@
 /// Whether samples were taken in the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KernelSamples {
-    /// They were.
+    /// The kernel was sampled where threads were in it.
     Included,
-    /// They were not.
+    /// Only the program's own code was sampled.
     Excluded {
         /// Why not, and what would mend it.
         why: String,

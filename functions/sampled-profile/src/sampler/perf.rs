@@ -19,7 +19,7 @@ use crate::sampler::own::{Gathered, Host, Kernel, why_excluded};
 use crate::sampler::scan::scan;
 use crate::sampler::{CallGraph, KernelSamples, Options, SampleError, Scope};
 
-/// perf at work.
+/// A `perf record` that runs.
 #[derive(Debug)]
 pub(crate) struct Perf {
     child: Child,

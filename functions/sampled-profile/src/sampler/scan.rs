@@ -11,7 +11,7 @@ use perf_event_open_sys::bindings::{
 use crate::sampler::{Hertz, SampleError};
 use kilocore_linux::perf_events::{self as raw, HEADER, Record, Tally};
 
-/// What was found.
+/// What the records and the attributes of a recording say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scan {
     pub(crate) tally: Tally,
@@ -101,7 +101,8 @@ fn sampling<R: Read + Seek>(
     Err(Bad::Malformed(24, "no event takes samples"))
 }
 
-/// Counts the records.
+/// Counts the samples and the losses among the records from `offset` on, of which there are `left`
+/// bytes.
 fn tally<R: Read + Seek>(
     file: &mut BufReader<R>,
     mut offset: u64,

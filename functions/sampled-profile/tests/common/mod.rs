@@ -17,7 +17,7 @@ pub(crate) fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// Its bytes.
+/// The bytes of a file of `tests/golden`.
 pub(crate) fn golden_bytes(name: &str) -> Vec<u8> {
     std::fs::read(golden(name)).expect("the file is a part of the source")
 }
@@ -57,7 +57,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<SampledProfile, ReadError> {
     read_with(bytes, &Options::default())
 }
 
-/// Bytes, packed.
+/// The bytes within gzip.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).expect("memory");

@@ -156,7 +156,7 @@ impl Profile {
         id
     }
 
-    /// A function.
+    /// Returns the id of the function of this name, which is added if it is new.
     pub(crate) fn named(&mut self, name: &str) -> u64 {
         let name = self.string(name.as_bytes());
         if let Some(known) = self.function.iter().find(|function| function.name == name) {

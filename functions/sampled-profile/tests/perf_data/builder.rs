@@ -1,6 +1,6 @@
 //! Files of perf's, made by hand, for what cannot be recorded at will.
 
-/// Bits of `perf_event_attr::sample_type`.
+/// The bits of `perf_event_attr::sample_type`.
 pub(crate) mod sample_type {
     pub(crate) const IP: u64 = 1;
     pub(crate) const TID: u64 = 1 << 1;
@@ -13,7 +13,7 @@ pub(crate) mod sample_type {
     pub(crate) const IDENTIFIER: u64 = 1 << 16;
 }
 
-/// Kinds of records.
+/// The types of records, as in `perf_event_header::type`.
 pub(crate) mod kind {
     pub(crate) const MMAP: u32 = 1;
     pub(crate) const LOST: u32 = 2;
@@ -86,7 +86,6 @@ impl Bytes {
     }
 }
 
-/// An event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
     pub(crate) kind: u32,
@@ -111,7 +110,7 @@ pub(crate) struct File {
     big_endian: bool,
     events: Vec<(Event, Vec<u64>)>,
     pub(crate) records: Vec<u8>,
-    /// By bit, ascending.
+    /// The contents of feature sections, by the bit of the feature, ascending.
     pub(crate) features: Vec<(u32, Vec<u8>)>,
 }
 

@@ -1,5 +1,6 @@
 //! What a recording may have and cannot be made to have.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::perf_data::{Options, PerfDataError, is_perf_data};
 use kilocore_sampled_profile::{Origin, Rate, Remark, SampledProfile, Unit};
 
@@ -58,7 +59,7 @@ fn both_byte_orders_say_the_same() {
     assert_eq!(stacks(&little), stacks(&big));
     assert_eq!(little.facts, big.facts);
     assert_eq!(little.facts.processors, [3, 4].into());
-    assert_eq!((little.facts.span_ns, little.facts.threads), (Some(30), 1));
+    assert_eq!((little.facts.span, little.facts.threads), (Some(Nanoseconds(30)), 1));
     let function = |object: &str| (object.to_owned(), "[unknown]".to_owned());
     // A return address at the start of the library is behind a call at the end of the program.
     let program = function("/nowhere/program");

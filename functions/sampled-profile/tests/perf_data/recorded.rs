@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_sampled_profile::perf_data::Options;
 use kilocore_sampled_profile::{Origin, Rate, Remark, SampledProfile, Unit};
 
@@ -107,8 +108,8 @@ fn a_recording_says_how_it_was_made() {
     assert_eq!(profile.facts.rate, Some(Rate::Hertz(1999.0)));
     let command = profile.facts.command.expect("it is in the file");
     assert!(command.ends_with("record -q -F 1999 -o flat.data ./spin"), "{command}");
-    let (span, duration) = (profile.facts.span_ns, profile.facts.duration_ns);
-    assert!(span.is_some_and(|span| span > 10_000_000) && duration >= span);
+    let (span, duration) = (profile.facts.span, profile.facts.duration);
+    assert!(span.is_some_and(|span| span > Nanoseconds(10_000_000)) && duration >= span);
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Host {
         perf
     }
 
-    /// What perf prints.
+    /// What perf prints to its standard output.
     pub(crate) fn perf_prints(&self, arguments: &[&str]) -> String {
         let output = self.perf(arguments).stderr(Stdio::null()).output().expect("perf runs");
         assert!(output.status.success(), "{arguments:?}");

@@ -16,7 +16,7 @@ pub enum ForeignFileError {
     Read {
         /// The path by which it was named.
         path: PathBuf,
-        /// The system's reason.
+        /// What the system said.
         source: io::Error,
     },
     /// It is a pipe, a device or something else whose opening may wait or do something.
@@ -36,7 +36,7 @@ pub enum ForeignFileError {
     OtherOwner {
         /// The path by which it was named.
         path: PathBuf,
-        /// Its owner.
+        /// The number of the user to whom it belongs.
         owner: u32,
     },
     /// It is larger than any file of its kind.

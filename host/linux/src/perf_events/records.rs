@@ -14,7 +14,7 @@ pub const HEADER: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed;
 
-/// One record.
+/// A record of a perf event, as the kernel or `perf` writes it: a header and what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
     pub kind: u32,
@@ -85,7 +85,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a record.
+    /// Counts a record, if it is a sample or a report of losses. Others change nothing.
     pub fn add(&mut self, record: Record<'_>) {
         match record.kind {
             PERF_RECORD_SAMPLE => self.samples += 1,

@@ -74,7 +74,7 @@ impl Ring {
         self.event.fd()
     }
 
-    /// The event itself.
+    /// The event whose records come through this buffer.
     #[must_use]
     pub fn event(&self) -> &Event {
         &self.event

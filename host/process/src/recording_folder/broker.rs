@@ -18,7 +18,7 @@ use std::time::Duration;
 use crate::recording_folder::held::open;
 use crate::recording_folder::names;
 
-/// The socket's name.
+/// The name of the socket in the folder.
 const NAME: &str = "broker";
 
 /// What is written where a process found no room.
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::recording_folder::Folder;
 
-    /// Nobody.
+    /// The user `nobody`, as somebody else than the owner of the folder.
     const OTHER: u32 = 65534;
 
     /// Returns how a shell command of another user ends.

@@ -41,7 +41,7 @@ pub(crate) struct Read {
 /// A branch that might have gone another way.
 #[derive(Debug, Clone)]
 pub(crate) struct Branch {
-    /// What decided it.
+    /// The places whose values decided which way it went.
     pub(crate) from: Origins,
     /// Where it would have gone.
     pub(crate) other: u64,

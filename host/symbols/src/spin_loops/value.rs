@@ -43,18 +43,18 @@ impl Stack {
 /// Where a value came from that was there when the turn began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Base {
-    /// A register.
+    /// The value of this register.
     Register(Register),
     /// So many bytes on the stack, so far above the stack pointer.
     Slot {
-        /// How far.
+        /// How many bytes above the stack pointer of the turn's beginning it is.
         at: i64,
-        /// How many bytes.
+        /// How many bytes it has.
         size: u8,
     },
 }
 
-/// A value.
+/// What the walk knows of a value that the code calculates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value {
     Known(u64),

@@ -29,7 +29,7 @@ const WAIT: &[&str] = &[
     "pauses",
 ];
 
-/// Those that work.
+/// The functions of the test program whose loops work, and do not wait.
 const WORK: &[&str] = &[
     "copy",
     "copy_bytes",

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{CpuId, Cycles, Nanos, NodeId};
 use kilocore_sched_policy::{
-    CacheId, CoRun, Counters, CpuSet, LockLabel, LockWait, Machine, Order, Place, Policy,
+    CacheId, CoRun, Counters, CpuSet, CpuTopology, LockLabel, LockWait, Machine, Order, Policy,
     ProgramId, Ready, TaskId, TaskWindow, Window,
 };
 use kilocore_sim::{
@@ -30,7 +30,7 @@ pub fn machine_for_policies(machine: &Description, cores: u32) -> Machine {
         (topology.groups_per_node / machine.caches.shared_per_node.max(1)).max(1);
     let place = |cpu| {
         let location = machine.location(HardwareThread(cpu));
-        Place {
+        CpuTopology {
             thread: location.thread,
             cache: CacheId(location.group / groups_per_cache),
             node: NodeId(location.node),

@@ -184,7 +184,7 @@ impl Lister<'_> {
         ))
     }
 
-    /// Fields or variants.
+    /// Lists the fields of a structure or union, or the variants of an enumeration.
     fn parts(&self, kind: &str, inner: &Value) -> Result<Vec<String>, Unknown> {
         let ids = match kind {
             "struct" => &inner["kind"]["plain"]["fields"],

@@ -18,6 +18,8 @@
 
 use std::io::BufRead;
 
+use kilocore_figures::Nanoseconds;
+
 use super::super::error::ReadError;
 use super::super::lines::{Line, Lines};
 use super::super::skipped::{Skipped, shown};
@@ -74,7 +76,8 @@ impl Heading {
     }
 }
 
-/// Reads a profile.
+/// Reads a contention profile. It is an error if no thread waited, or if there is no list of mapped
+/// files.
 pub(crate) fn read(from: impl BufRead, task: &Task<'_>) -> Result<SampledProfile, ReadError> {
     let limits = task.options.limits;
     let mut lines = Lines::new(from, limits.line_bytes);
@@ -123,7 +126,7 @@ pub(crate) fn read(from: impl BufRead, task: &Task<'_>) -> Result<SampledProfile
     (profile.functions, profile.contexts, profile.remarks) = (functions, contexts, remarks);
     profile.facts = Facts {
         event: Some("delay".to_owned()),
-        duration_ns: heading.milliseconds.and_then(|ms| ms.checked_mul(1_000_000)),
+        duration: heading.milliseconds.and_then(|ms| ms.checked_mul(1_000_000)).map(Nanoseconds),
         lost: heading.discarded,
         ..Facts::default()
     };

@@ -65,7 +65,7 @@ pub(crate) fn name(
     Ok(Named { functions, contexts, remarks })
 }
 
-/// Names addresses.
+/// Finds the functions at addresses, and remembers them.
 struct Namer<'a> {
     task: &'a Task<'a>,
     names: Names,

@@ -5,9 +5,9 @@ use crate::{Rate, Unit};
 /// A sample type with its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// `cpu`, for instance.
+    /// What is counted: `cpu`, for instance.
     pub(crate) name: String,
-    /// `nanoseconds`, for instance.
+    /// What it is counted in: `nanoseconds`, for instance.
     pub(crate) unit: String,
 }
 

@@ -26,10 +26,10 @@ pub(crate) mod field {
 /// What a number counts.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct ValueType {
-    /// `cpu`, for instance.
+    /// The index of the text that says what is counted: `cpu`, for instance.
     #[prost(int64, tag = "1")]
     pub(crate) kind: i64,
-    /// `nanoseconds`, for instance.
+    /// The index of the text that says in what it is counted: `nanoseconds`, for instance.
     #[prost(int64, tag = "2")]
     pub(crate) unit: i64,
 }
@@ -37,7 +37,7 @@ pub(crate) struct ValueType {
 /// A stack and a number for each sample type.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Sample {
-    /// The innermost first.
+    /// The ids of the stack's locations, the innermost first.
     #[prost(uint64, repeated, tag = "1")]
     pub(crate) locations: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
@@ -53,7 +53,7 @@ pub(crate) struct Mapping {
     pub(crate) file: i64,
 }
 
-/// An address.
+/// An address in the code, with the functions there: several if some were inlined.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Location {
     #[prost(uint64, tag = "1")]
@@ -74,7 +74,6 @@ pub(crate) struct Line {
     pub(crate) function: u64,
 }
 
-/// A function.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct Function {
     #[prost(uint64, tag = "1")]

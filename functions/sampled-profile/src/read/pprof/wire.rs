@@ -4,10 +4,10 @@
 //! whole could take many times the memory of its bytes. Therefore only one record is decoded at a
 //! time, and this module finds the records.
 
-/// A field's value.
+/// What a field contains, undecoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
-    /// A number.
+    /// A number of variable length.
     Number(u64),
     /// A text, a record or packed numbers.
     Bytes(&'a [u8]),

@@ -27,7 +27,6 @@ pub(crate) struct Cache<T> {
 }
 
 impl<T: Copy> Cache<T> {
-    /// One without lines.
     pub(crate) fn new() -> Self {
         Self { places: vec![None; PLACES].into_boxed_slice() }
     }
@@ -39,7 +38,7 @@ impl<T: Copy> Cache<T> {
         (place.mix == mix && place.line == line).then_some(place.value)
     }
 
-    /// Keeps a line.
+    /// Keeps what a line stands for, unless the line is too long. It may displace another line.
     pub(crate) fn put(&mut self, line: &[u8], value: T) {
         if line.len() > LONGEST {
             return;

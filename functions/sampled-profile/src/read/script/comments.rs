@@ -8,6 +8,7 @@
 //! # event : name = cycles, , id = { 11, 12 }, { sample_period, sample_freq } = 999, freq = 1
 //! ```
 
+use kilocore_figures::Nanoseconds;
 use memchr::memmem;
 
 use crate::clock::stated_ghz;
@@ -29,12 +30,13 @@ pub(crate) struct Comments {
     kernel: Option<String>,
     command: Option<String>,
     clock_ghz: Option<f64>,
-    duration_ns: Option<u64>,
+    duration: Option<Nanoseconds>,
     events: Vec<(Vec<u8>, Rate)>,
 }
 
 impl Comments {
-    /// Handles a line.
+    /// Takes what a comment of the header says, such as `# os release : 6.18.44`. Others are
+    /// ignored.
     pub(crate) fn line(&mut self, line: &[u8]) {
         let Some(colon) = memmem::find(line, b" :") else { return };
         let (key, value) = (line[..colon].trim_ascii(), line[colon + 2..].trim_ascii());
@@ -44,7 +46,7 @@ impl Comments {
             Some(b"os release") => self.kernel = text(),
             Some(b"cpudesc") => self.clock_ghz = text().and_then(|name| stated_ghz(&name)),
             Some(b"cmdline") => self.command = text(),
-            Some(b"sample duration") => self.duration_ns = text().and_then(|t| duration(&t)),
+            Some(b"sample duration") => self.duration = text().and_then(|t| duration(&t)),
             Some(b"event") if self.events.len() < EVENTS => self.events.extend(event(value)),
             _ => {}
         }
@@ -56,7 +58,7 @@ impl Comments {
         facts.command = self.command;
         let is_hybrid = self.events.iter().any(|(name, _)| is_of_one_kind(name));
         facts.clock_ghz = self.clock_ghz.filter(|_| !is_hybrid);
-        facts.duration_ns = self.duration_ns;
+        facts.duration = self.duration;
         let same = |name: &[u8]| name == event || plain(name) == plain(event);
         let of_event = match &self.events[..] {
             [(_, rate)] => Some(*rate),
@@ -66,11 +68,11 @@ impl Comments {
     }
 }
 
-/// Parses a duration such as `2077.100 ms` into nanoseconds.
-fn duration(text: &str) -> Option<u64> {
+/// Parses a duration such as `2077.100 ms`.
+fn duration(text: &str) -> Option<Nanoseconds> {
     let milliseconds: f64 = text.strip_suffix("ms")?.trim().parse().ok()?;
     let ns = milliseconds * 1e6;
-    (ns >= 0.0 && ns < u64::MAX as f64).then_some(ns.round() as u64)
+    (ns >= 0.0 && ns < u64::MAX as f64).then_some(Nanoseconds(ns.round() as u64))
 }
 
 /// An event's name and how often it was sampled: a rate if its attributes have `freq = 1`.
@@ -117,7 +119,7 @@ mod tests {
         assert_eq!(facts.kernel.as_deref(), Some("6.18.44"));
         let command = "/usr/bin/perf record -g -o a.data stress-ng --mmap 1";
         assert_eq!(facts.command.as_deref(), Some(command));
-        assert_eq!(facts.duration_ns, Some(2_077_100_000));
+        assert_eq!(facts.duration, Some(Nanoseconds(2_077_100_000)));
         assert_eq!(facts.rate, Some(Rate::Period(7)));
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use kilocore_figures::Nanoseconds;
+
 use super::header::Header;
 use crate::event_name::plain;
 use crate::{Contexts, Rate, Unit};
@@ -82,8 +84,8 @@ impl Event {
     }
 
     /// From the first sample to the last one.
-    pub(crate) fn span(&self) -> Option<u64> {
-        self.times.map(|(first, last)| last - first)
+    pub(crate) fn span(&self) -> Option<Nanoseconds> {
+        self.times.map(|(first, last)| Nanoseconds(last - first))
     }
 
     /// How many threads samples came from.

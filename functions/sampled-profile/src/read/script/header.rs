@@ -25,10 +25,10 @@ pub(crate) struct Header<'a> {
     /// The thread. If the line has a process and a thread (`9999/10047`), this is the thread.
     pub(crate) thread: Option<u32>,
     pub(crate) processor: Option<u32>,
-    /// In nanoseconds.
+    /// The time of the sample, in nanoseconds of perf's clock.
     pub(crate) time: Option<u64>,
     pub(crate) period: Option<u64>,
-    /// With its modifiers.
+    /// The event's name with its modifiers, such as `cpu-clock:ppp`.
     pub(crate) event: Option<&'a [u8]>,
     /// What follows: an address and its symbol, or what a tracepoint says.
     pub(crate) rest: &'a [u8],
@@ -45,11 +45,11 @@ impl Header<'_> {
 /// A line that starts something new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opening<'a> {
-    /// A sample.
+    /// The first line of a sample.
     Sample(Header<'a>),
     /// Another record that perf printed, with the number of lost samples that it reports.
     Record {
-        /// How many.
+        /// How many samples were lost; 0 if it reports none.
         lost: u64,
     },
 }
@@ -217,7 +217,7 @@ fn thread(word: &[u8]) -> Option<Option<u32>> {
     }
 }
 
-/// `[003]`.
+/// Parses the number of a processor, such as `[003]`.
 fn processor(word: &[u8]) -> Option<u32> {
     let digits = word.strip_prefix(b"[")?.strip_suffix(b"]")?;
     number(digits).and_then(|number| u32::try_from(number).ok())

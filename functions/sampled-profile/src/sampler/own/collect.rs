@@ -42,7 +42,7 @@ pub(crate) struct Setup {
     pub(crate) gathered: Gathered,
 }
 
-/// Collects.
+/// Moves records from the kernel's buffers into a file of perf's format.
 #[derive(Debug)]
 pub(crate) struct Collector {
     setup: Setup,
@@ -75,7 +75,7 @@ impl Counts {
 }
 
 impl Collector {
-    /// Begins the file.
+    /// Begins the file. If the kernel is sampled, the first records are its mappings.
     pub(crate) fn begin(mut setup: Setup) -> Result<Self, SampleError> {
         let failed = |source| SampleError::Output { file: setup.path.clone(), source };
         let ids: io::Result<Vec<u64>> = setup.rings.iter().map(|ring| ring.event().id()).collect();
@@ -135,7 +135,7 @@ impl Collector {
         }
     }
 
-    /// Empties all buffers.
+    /// Takes from all buffers the records that are in them now.
     fn round(&mut self) -> io::Result<()> {
         let whole = self.setup.family.is_some();
         for ring in &mut self.setup.rings {

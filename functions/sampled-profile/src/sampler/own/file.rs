@@ -52,7 +52,7 @@ impl<W: Write + Seek> PerfFile<W> {
         Ok(Self { out, ids, records: 0 })
     }
 
-    /// Adds records.
+    /// Appends whole records, as the kernel wrote them.
     pub(crate) fn append(&mut self, records: &[u8]) -> io::Result<()> {
         self.records += records.len() as u64;
         self.out.write_all(records)

@@ -2,7 +2,6 @@
 
 use crate::sampler::{Hertz, KernelSamples, Scope};
 
-/// What was gathered.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) samples: u64,

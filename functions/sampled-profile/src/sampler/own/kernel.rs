@@ -8,7 +8,7 @@ use kilocore_linux::perf_events::Event;
 use kilocore_process::CpuId;
 use perf_event_open_sys::bindings::perf_event_attr;
 
-/// A kernel.
+/// What the sampler asks of the kernel. Tests have one that refuses what they want refused.
 pub(crate) trait Kernel {
     /// Opens an event for a process on a core.
     fn open(
@@ -18,7 +18,8 @@ pub(crate) trait Kernel {
         core: CpuId,
     ) -> io::Result<Event>;
 
-    /// `kernel.perf_event_paranoid`.
+    /// `kernel.perf_event_paranoid`, which decides what users may sample, or `None` if it cannot be
+    /// read.
     fn paranoid(&self) -> Option<i32>;
 
     /// `kernel.perf_event_max_sample_rate`, above which frequencies are refused.

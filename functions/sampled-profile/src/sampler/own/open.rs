@@ -11,7 +11,7 @@ use super::attribute::{Allowed, attribute};
 use super::kernel::Kernel;
 use crate::sampler::{CallGraph, Event, Hertz, KernelSamples, SampleError, Scope};
 
-/// What is wanted.
+/// The events that the sampler wants opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) scope: Scope,
@@ -22,7 +22,7 @@ pub(crate) struct Wanted {
     pub(crate) watermark: u32,
 }
 
-/// What was got.
+/// The events that the kernel let the sampler open, with what it allowed.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// The event of each core: of the core as a whole, or of the process and all that it starts.

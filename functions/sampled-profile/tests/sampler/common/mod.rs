@@ -13,7 +13,7 @@ use linux_perf_data::linux_perf_event_reader::{CpuMode, EventRecord, SampleRecor
 use linux_perf_data::{PerfFileReader, PerfFileRecord};
 use object::{Object, ObjectSegment, ObjectSymbol};
 
-/// The compiled `tests/c/burn.c`.
+/// The path of `burn.c`, compiled.
 pub(crate) fn burn() -> &'static str {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| {
@@ -88,7 +88,6 @@ struct Mapping {
     path: PathBuf,
 }
 
-/// A sample.
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) pid: i32,
@@ -118,7 +117,6 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// Reads a profile.
     pub(crate) fn read(path: &Path) -> Self {
         let file = BufReader::new(File::open(path).expect("there is a profile"));
         let PerfFileReader { mut perf_file, mut record_iter } =

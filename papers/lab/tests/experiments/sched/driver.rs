@@ -150,12 +150,13 @@ fn an_order_moves_the_task() {
 fn policies_see_the_places_of_the_machine() {
     let machine = machine_for_policies(&opteron(), 9);
     assert_eq!(machine.cores(), 9);
-    let nodes: Vec<u32> = (0..9).map(|cpu| machine.place(CpuId(cpu)).unwrap().node.0).collect();
+    let nodes: Vec<u32> = (0..9).map(|cpu| machine.topology(CpuId(cpu)).unwrap().node.0).collect();
     assert_eq!(nodes, [0, 0, 0, 0, 1, 1, 1, 1, 2]);
-    let caches: Vec<u32> = (0..9).map(|cpu| machine.place(CpuId(cpu)).unwrap().cache.0).collect();
+    let caches: Vec<u32> =
+        (0..9).map(|cpu| machine.topology(CpuId(cpu)).unwrap().cache.0).collect();
     assert_eq!(caches, nodes);
     let threads = kilocore_machine::find("xeon-gold-6338-1s").unwrap();
     let machine = machine_for_policies(&threads, 64);
-    assert_eq!(machine.place(CpuId(31)).unwrap().thread, 0);
-    assert_eq!(machine.place(CpuId(32)).unwrap().thread, 1);
+    assert_eq!(machine.topology(CpuId(31)).unwrap().thread, 0);
+    assert_eq!(machine.topology(CpuId(32)).unwrap().thread, 1);
 }

@@ -1,31 +1,31 @@
-//! Locks of a profile, grouped and matched by where they are taken.
+//! Locks of a profile, grouped and matched by the call sites at which they are taken.
 //!
 //! A lock has another address in each run, and the two recorders do not see the same frames: the one
 //! in the program sees who calls the C library, the other what the waiting thread's stack tells, which
-//! may lack the innermost function. So locks are matched by the functions near the place where they
-//! are taken. A function that takes many locks, as a wrapper does, tells little.
+//! may lack the innermost function. So locks are matched by the functions near the call site where
+//! they are taken. A function that takes many locks, as a wrapper does, tells little.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Caller, Family, Frame, Interval, Lock, Profile};
 
 /// So many frames of a caller say where a lock is taken.
 const FRAMES: usize = 4;
 
-/// What is known of the locks that are taken at a place. Times are nanoseconds, counts those of the
-/// whole run.
+/// What a recorder knows of the locks that are taken at one call site, over the whole run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Taken {
-    /// How many locks there are, and of how many of them it is known how often they are taken.
+pub struct LocksAtSite {
+    /// How many locks there are.
     pub locks: u64,
-    /// See `locks`.
+    /// Of how many of them it is known how often they are taken.
     pub known: u64,
     /// Acquisitions in any mode, of those of which they are known.
     pub acquisitions: f64,
-    /// How long they were held, and waited for.
-    pub held_ns: f64,
-    /// See `held_ns`.
-    pub waited_ns: f64,
+    /// How long those were held, all holds together.
+    pub held: Nanoseconds<f64>,
+    /// How long threads waited for any of the locks, all waits together.
+    pub waited: Nanoseconds<f64>,
     /// Between what the acquisitions lie, if they are an estimate.
     pub acquisitions_between: Option<Interval>,
     /// Between what the mean hold lies, if it is an estimate: of the lock with the most acquisitions.
@@ -33,16 +33,16 @@ pub struct Taken {
     most: f64,
 }
 
-impl Taken {
-    /// The mean hold, if any is known.
+impl LocksAtSite {
+    /// The mean hold, if any acquisition is known.
     #[must_use]
-    pub fn hold_ns(&self) -> Option<f64> {
-        (self.acquisitions > 0.0).then(|| self.held_ns / self.acquisitions)
+    pub fn hold(&self) -> Option<Nanoseconds<f64>> {
+        (self.acquisitions > 0.0).then(|| self.held / self.acquisitions)
     }
 
     fn add(&mut self, lock: &Lock) {
         self.locks += lock.instances.max(1);
-        self.waited_ns += lock.waited_ns();
+        self.waited += Nanoseconds(lock.waited_ns());
         let precision = lock.precision.as_ref();
         if precision.is_some_and(|precision| precision.acquisitions.is_none()) {
             return;
@@ -50,7 +50,7 @@ impl Taken {
         self.known += lock.instances.max(1);
         let uses = lock.uses() as f64;
         self.acquisitions += uses;
-        self.held_ns += held_ns(lock);
+        self.held += held(lock);
         let Some(precision) = precision else { return };
         if let Some(interval) = precision.acquisitions {
             let sum = self.acquisitions_between.get_or_insert_default();
@@ -65,31 +65,31 @@ impl Taken {
 }
 
 /// The time in holds. Where they are sampled, the sample does not have exactly as many as there were.
-pub(crate) fn held_ns(lock: &Lock) -> f64 {
+pub(crate) fn held(lock: &Lock) -> Nanoseconds<f64> {
     let shared = lock.read.as_ref();
     let shared = shared.map_or(0.0, |read| read.hold.mean_ns() * read.acquisitions as f64);
-    lock.hold.mean_ns() * lock.acquisitions as f64 + shared
+    Nanoseconds(lock.hold.mean_ns() * lock.acquisitions as f64 + shared)
 }
 
 /// How much each function says about where a lock is taken.
 type Functions = BTreeMap<String, f64>;
 
 #[derive(Debug, Clone)]
-struct Place {
+struct CallSite {
     name: String,
     shared: bool,
     functions: Functions,
 }
 
-/// The places at which a program takes locks, as one of its profiles has them.
+/// The call sites at which a program takes locks, as one of its profiles has them.
 #[derive(Debug, Clone)]
-pub struct Places(Vec<Place>);
+pub struct CallSites(Vec<CallSite>);
 
-impl Places {
-    /// Finds the places of a profile.
+impl CallSites {
+    /// Finds the call sites of a profile.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
-        let mut places: BTreeMap<(bool, Vec<String>), Place> = BTreeMap::new();
+        let mut sites: BTreeMap<(bool, Vec<String>), CallSite> = BTreeMap::new();
         for lock in locks(profile) {
             let callers = callers(lock);
             let Some(most) = callers.iter().max_by_key(|caller| caller.acquisitions) else {
@@ -97,69 +97,69 @@ impl Places {
             };
             let key: Vec<String> = most.site.iter().take(2).map(named).collect();
             let shared = lock.family == Family::ReadWrite;
-            let place = places.entry((shared, key)).or_insert_with(|| Place {
-                name: place_name(&most.site, shared),
+            let site = sites.entry((shared, key)).or_insert_with(|| CallSite {
+                name: site_name(&most.site, shared),
                 shared,
                 functions: Functions::new(),
             });
             for (function, weight) in functions(&callers) {
-                *place.functions.entry(function).or_default() += weight * lock.uses() as f64;
+                *site.functions.entry(function).or_default() += weight * lock.uses() as f64;
             }
         }
-        let mut places: Vec<Place> = places.into_values().collect();
-        for place in &mut places {
-            let all: f64 = place.functions.values().sum();
-            place.functions.values_mut().for_each(|weight| *weight /= all.max(1.0));
+        let mut sites: Vec<CallSite> = sites.into_values().collect();
+        for site in &mut sites {
+            let all: f64 = site.functions.values().sum();
+            site.functions.values_mut().for_each(|weight| *weight /= all.max(1.0));
         }
         let mut names: BTreeMap<String, u32> = BTreeMap::new();
-        for place in &mut places {
-            let seen = names.entry(place.name.clone()).or_default();
+        for site in &mut sites {
+            let seen = names.entry(site.name.clone()).or_default();
             *seen += 1;
             if *seen > 1 {
-                place.name = format!("{}, {seen}", place.name);
+                site.name = format!("{}, {seen}", site.name);
             }
         }
-        Self(places)
+        Self(sites)
     }
 
-    /// The name of a place.
+    /// The name of a call site: the function that takes the lock there.
     #[must_use]
-    pub fn name(&self, place: usize) -> &str {
-        self.0.get(place).map_or("", |place| &place.name)
+    pub fn name(&self, site: usize) -> &str {
+        self.0.get(site).map_or("", |site| &site.name)
     }
 
-    /// What a profile tells of the locks of each place, by the number of the place. Locks that are
+    /// What a profile tells of the locks of each call site, by the number of the site. Locks that are
     /// taken elsewhere, or nobody knows where, are left out.
     #[must_use]
-    pub fn taken(&self, profile: &Profile) -> BTreeMap<usize, Taken> {
-        let mut taken: BTreeMap<usize, Taken> = BTreeMap::new();
+    pub fn taken(&self, profile: &Profile) -> BTreeMap<usize, LocksAtSite> {
+        let mut taken: BTreeMap<usize, LocksAtSite> = BTreeMap::new();
         for lock in locks(profile) {
-            if let Some(place) = self.place(lock) {
-                taken.entry(place).or_default().add(lock);
+            if let Some(site) = self.site_of(lock) {
+                taken.entry(site).or_default().add(lock);
             }
         }
         taken
     }
 
-    /// The place that has most in common with where a lock is taken.
-    fn place(&self, lock: &Lock) -> Option<usize> {
+    /// The call site that has most in common with where a lock is taken.
+    fn site_of(&self, lock: &Lock) -> Option<usize> {
         let functions = functions(&callers(lock));
         let shared = lock.family == Family::ReadWrite;
-        let common = |place: &Place| -> f64 {
+        let common = |site: &CallSite| -> f64 {
             let weight = |(function, weight): (&String, &f64)| {
-                let there = place.functions.get(function).copied().unwrap_or(0.0);
-                weight.min(there) / self.places_with(function, shared)
+                let there = site.functions.get(function).copied().unwrap_or(0.0);
+                weight.min(there) / self.sites_with(function, shared)
             };
             functions.iter().map(weight).sum()
         };
-        let same = self.0.iter().enumerate().filter(|(_, place)| place.shared == shared);
-        let scored = same.map(|(index, place)| (index, common(place)));
+        let same = self.0.iter().enumerate().filter(|(_, site)| site.shared == shared);
+        let scored = same.map(|(index, site)| (index, common(site)));
         let (best, score) = scored.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (score > 0.0).then_some(best)
     }
 
-    fn places_with(&self, function: &str, shared: bool) -> f64 {
-        let has = |place: &&Place| place.shared == shared && place.functions.contains_key(function);
+    fn sites_with(&self, function: &str, shared: bool) -> f64 {
+        let has = |site: &&CallSite| site.shared == shared && site.functions.contains_key(function);
         self.0.iter().filter(has).count().max(1) as f64
     }
 }
@@ -204,7 +204,7 @@ fn named(frame: &Frame) -> String {
 }
 
 /// The innermost function that is no mere wrapper of a lock, by its name.
-fn place_name(site: &[Frame], shared: bool) -> String {
+fn site_name(site: &[Frame], shared: bool) -> String {
     let names: Vec<String> = site.iter().take(FRAMES).map(named).collect();
     let wraps = |name: &&String| {
         let last = name.rsplit("::").next().unwrap_or_default().to_lowercase();

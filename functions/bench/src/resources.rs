@@ -1,4 +1,4 @@
-//! Where benchmarks get what their tasks share: folders, files without names, semaphores.
+//! The resources that the tasks of a benchmark share: folders, files without names, semaphores.
 //!
 //! Files lie in the folder that the user names. If none is named, small ones lie in memory
 //! (`/dev/shm`, if it is a tmpfs with room), and large ones in the folder for temporary files. The
@@ -28,16 +28,16 @@ pub struct Scratch {
     pub file_bytes: Option<u64>,
 }
 
-/// Where a benchmark gets what its tasks share.
+/// Makes the resources that the tasks of a benchmark share. The keeper removes them in the end.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct Resources<'a> {
     keeper: &'a mut Keeper,
     scratch: &'a Scratch,
     tasks: u32,
     notes: Vec<String>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Resources<'a> {
     pub(crate) fn new(keeper: &'a mut Keeper, scratch: &'a Scratch, tasks: u32) -> Self {
         Self { keeper, scratch, tasks, notes: Vec::new() }
     }
