@@ -147,7 +147,7 @@ impl Profile {
             return Err(("runs".to_owned(), "there is no run"));
         }
         for (index, run) in self.runs.iter().enumerate() {
-            if !(run.wall_ns >= 0.0 && run.wall_ns.is_finite()) {
+            if !(run.wall_time.0 >= 0.0 && run.wall_time.0.is_finite()) {
                 return Err((format!("runs[{index}].wall_ns"), "not a duration"));
             }
             for (number, process) in run.processes.iter().enumerate() {

@@ -5,6 +5,8 @@
 //! Beyond the bound every second window is dropped, and from then on every second one is kept. So
 //! the windows that remain are spread evenly over the run.
 
+use kilocore_figures::Nanoseconds;
+
 /// The place of a thread in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ThreadIndex(pub(crate) u32);
@@ -80,8 +82,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) fn ns(&self) -> u64 {
-        self.until.saturating_sub(self.from)
+    pub(crate) fn length(&self) -> Nanoseconds {
+        Nanoseconds(self.until.saturating_sub(self.from))
     }
 
     fn records(&self) -> usize {
