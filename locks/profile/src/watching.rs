@@ -68,6 +68,14 @@ pub struct Interval<T = f64> {
     pub high: T,
 }
 
+impl<T> Interval<T> {
+    /// The same interval with each end as `of` makes it, for example with a unit.
+    #[must_use]
+    pub fn map<U>(self, of: impl Fn(T) -> U) -> Interval<U> {
+        Interval { low: of(self.low), high: of(self.high) }
+    }
+}
+
 /// How well the figures of a lock are known that was watched in windows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Precision {

@@ -249,9 +249,9 @@ impl Window {
         self.wakings.sort_by_key(|waking| (waking.at, waking.tid));
     }
 
-    /// How long it lasted, in nanoseconds.
-    pub(crate) fn length(&self) -> f64 {
-        (self.end - self.begin).0 as f64
+    /// How long it lasted.
+    pub(crate) fn length(&self) -> Nanoseconds<f64> {
+        (self.end - self.begin).calculated()
     }
 
     fn holds(&self, at: Moment) -> bool {

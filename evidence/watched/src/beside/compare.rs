@@ -116,11 +116,11 @@ impl Side {
         let processes = profile.runs.first().map(|run| run.processes.as_slice());
         let processes = processes.unwrap_or_default();
         let locks = || processes.iter().flat_map(|process| &process.locks);
-        let thought: f64 = processes.iter().map(|process| process.threads.think.sum_ns).sum();
+        let thought: f64 = processes.iter().map(|process| process.threads.think.sum.0).sum();
         Self {
             taken: places.taken(profile),
             computed_ns: thought + locks().map(held_ns).sum::<f64>(),
-            waited_ns: locks().map(|lock| lock.waited_ns()).sum(),
+            waited_ns: locks().map(|lock| lock.waited().0).sum(),
         }
     }
 
@@ -180,7 +180,7 @@ impl Comparison {
         Self {
             places: matter.into_iter().map(compared).collect(),
             forecasts: Agreement::of(&forecasts),
-            hit_ns: watchings.filter_map(|watching| watching.hit_ns).collect(),
+            hit_ns: watchings.filter_map(|watching| Some(watching.hit_cost?.0)).collect(),
             failed: 0,
         }
     }
