@@ -8,7 +8,7 @@ use crate::{Frame, Histogram, Outside, Precision, ThreadTimes, Trace, Traced, Wa
 /// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Always `kilocore-profile`.
+    /// What kind of document this is: always [`FORMAT`](crate::FORMAT).
     pub format: String,
     /// The version of the format: 1.
     pub version: u32,
@@ -98,7 +98,7 @@ impl CpuLimit {
 /// What one process did with its locks, from the start of one program image to its end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Process {
-    /// The process id.
+    /// The process id. If the process executed several programs, their entries have the same one.
     pub pid: u32,
     /// Path of the executable.
     pub executable: String,
@@ -144,12 +144,13 @@ pub struct Threads {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// `pthread_mutex_t`
+    /// A `pthread_mutex_t`, or another lock that one thread holds at a time and whose waiters
+    /// sleep.
     #[default]
     Mutex,
-    /// `pthread_rwlock_t`
+    /// A `pthread_rwlock_t`, or another lock that readers share.
     ReadWrite,
-    /// `pthread_spinlock_t`
+    /// A `pthread_spinlock_t`, or another lock whose waiters spin.
     Spin,
 }
 
@@ -274,7 +275,7 @@ fn is_zero(time: &Nanoseconds<f64>) -> bool {
 /// Shared acquisitions of a read-write lock.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ReadSide {
-    /// Shared acquisitions.
+    /// How often the lock was acquired in this mode.
     pub acquisitions: u64,
     /// Shared acquisitions that had to wait.
     pub contended: u64,
@@ -331,9 +332,9 @@ pub struct Condition {
     pub wait: Histogram,
     /// Waits that ended by their time limit.
     pub timed_out: u64,
-    /// Calls of `pthread_cond_signal`.
+    /// Calls of `pthread_cond_signal`, each of which wakes one thread at most.
     pub signals: u64,
-    /// Calls of `pthread_cond_broadcast`.
+    /// Calls of `pthread_cond_broadcast`, each of which wakes all threads that wait.
     pub broadcasts: u64,
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Histogram {
     /// How many durations were counted.
     pub count: u64,
-    /// Their sum.
+    /// The sum of all durations, not rounded to buckets.
     #[serde(rename = "sum_ns")]
     pub sum: Nanoseconds<f64>,
     /// The buckets that are not empty: lower bound in nanoseconds, and count; ascending.

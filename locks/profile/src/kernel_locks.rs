@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelLockKind {
-    /// A mutex.
+    /// A sleeping lock that one thread holds at a time.
     Mutex,
     /// A read-write lock, to read.
     Reading,
@@ -21,9 +21,9 @@ pub enum KernelLockKind {
     PerCpu,
     /// A mutex that passes on priorities.
     RealTime,
-    /// A spin lock.
+    /// A lock whose waiters spin.
     Spin,
-    /// Not known.
+    /// The kernel did not say which kind of lock it is.
     #[default]
     Unknown,
 }

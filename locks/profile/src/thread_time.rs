@@ -68,7 +68,7 @@ impl ThreadTimes {
 pub struct RoleTimes {
     /// Its place in [`ThreadTimes::roles`].
     pub id: u32,
-    /// The process id.
+    /// The id of the process that its threads belong to.
     pub process: u32,
     /// The threads' name without numbers. Where threads of one name do different things, ` in ` and the
     /// function in which these are all the time. It is empty if the name is not known.
@@ -257,7 +257,7 @@ impl Sum for Activities {
 /// The waits of a role for a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RoleWait {
-    /// The word's `id`.
+    /// The word, by its place in [`ThreadTimes::words`].
     pub word: u32,
     /// How long all its threads waited for it.
     #[serde(rename = "ns")]
@@ -278,7 +278,7 @@ pub enum WordKind {
     ReadWriteLock,
     /// A condition variable, channel, queue or semaphore: who waits there waits for work.
     Condition,
-    /// A barrier.
+    /// A barrier: who waits there waits for other threads to arrive.
     Barrier,
     /// Waiting for a thread to end.
     Join,
@@ -286,7 +286,7 @@ pub enum WordKind {
     Idle,
     /// The one lock that an interpreter's threads take in turn.
     GlobalInterpreterLock,
-    /// Not known.
+    /// Nothing that was seen tells what the word is for.
     #[default]
     Unknown,
 }
@@ -353,7 +353,7 @@ pub enum WaitedFor {
     Role(u32),
     /// A thread that was not watched: one of another program, or the kernel.
     Outside,
-    /// Nobody knows.
+    /// Nothing that was seen tells whom.
     Unknown,
 }
 

@@ -13,7 +13,7 @@ const LEAST_OBSERVED: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     cycles: u64,
-    /// Of [`monotonic`].
+    /// The time of [`monotonic`] at this moment.
     time: Duration,
 }
 

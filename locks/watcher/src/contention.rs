@@ -79,7 +79,6 @@ struct Sum {
 pub(crate) struct KernelWaits(BTreeMap<(KernelLockKind, Vec<u64>), Sum>);
 
 impl KernelWaits {
-    /// Adds a wait.
     pub(crate) fn add(&mut self, wait: &Contention) {
         let full = self.0.len() >= MOST_STACKS;
         let key = (wait.kind, wait.stack.clone());

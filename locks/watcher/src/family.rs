@@ -14,7 +14,7 @@ use crate::ids::{Moment, Pid, Tid};
 /// Which processes belong to the program, besides the one that is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessScope {
-    /// None.
+    /// No other process than the one that is named.
     Alone,
     /// Its descendants and, if it belongs to a service of the system, the service's processes.
     Tree,

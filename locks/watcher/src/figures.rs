@@ -25,7 +25,7 @@ use crate::watched::{Watch, Watched};
 /// One side of a lock: its exclusive or its shared acquisitions. Times are nanoseconds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModeFigures {
-    /// Acquisitions a second.
+    /// How often the lock is acquired in this mode, in acquisitions a second.
     pub(crate) rate: Estimate,
     /// The mean time in which a holder ran.
     pub(crate) hold: Option<Estimate>,

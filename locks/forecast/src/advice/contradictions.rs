@@ -189,7 +189,7 @@ impl Said {
         self.findings.iter().any(of)
     }
 
-    /// What contradicts what.
+    /// Which statements of the answer contradict one another or the run; none if all agree.
     fn contradictions(&self, run: &Run) -> Vec<&'static str> {
         let contended = self.finds(|one| {
             matches!(

@@ -27,7 +27,7 @@ const LEAST_UNDISTURBED: f64 = 0.2;
 
 /// The time for which the threads of a process computed.
 pub(super) struct Busy {
-    /// Computing between sections.
+    /// Stretches of computing between two sections of a thread.
     think: Observed,
     /// Computing in the exclusive and in the shared holds of each group.
     holds: Vec<[Observed; 2]>,

@@ -19,13 +19,13 @@ fn nearly(part: u64, whole: u64) -> bool {
 /// Locks of a process that are created at the same place.
 pub(super) struct Group<'a> {
     pub(super) locks: Vec<&'a Lock>,
-    /// Exclusive acquisitions.
+    /// How many exclusive acquisitions all its locks had.
     pub(super) exclusive: u64,
-    /// Shared acquisitions.
+    /// How many shared acquisitions its read-write locks had.
     pub(super) shared: u64,
-    /// Exclusive holds.
+    /// Times that the holder ran, of exclusive holds.
     pub(super) hold: Histogram,
-    /// Shared holds.
+    /// Times that the holder ran, of shared holds.
     pub(super) read_hold: Histogram,
     /// Sleep in exclusive holds.
     pub(super) hold_asleep: Nanoseconds<f64>,

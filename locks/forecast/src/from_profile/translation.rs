@@ -51,7 +51,7 @@ struct GroupEstimates<'a> {
 struct Variant {
     /// Which estimate of migrating lines it takes: the lower (0), the likely (1) or the upper (2).
     lines: usize,
-    /// Its serial part.
+    /// The time that is taken to be serial, over the whole run.
     serial: Nanoseconds<f64>,
 }
 

@@ -56,7 +56,7 @@ pub(crate) enum Activity {
     Ready,
     /// It sleeps, or waits for input, output or the kernel.
     Asleep,
-    /// Nobody knows.
+    /// No event tells what it does.
     #[default]
     Unknown,
 }
@@ -75,9 +75,9 @@ pub(crate) struct Window {
     pub(crate) from: u64,
     pub(crate) until: u64,
     pub(crate) waits: Vec<Wait>,
-    /// In the order of time.
+    /// Acquisitions and releases, in the order of time.
     pub(crate) turns: Vec<Turn>,
-    /// In any order.
+    /// What threads begin to do, in any order.
     pub(crate) begins: Vec<Begin>,
 }
 
