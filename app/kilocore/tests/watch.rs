@@ -176,7 +176,7 @@ fn profile(answer: &Run) -> Profile {
 /// The lock that was planted, which is the one that threads waited for longest.
 fn first_lock(profile: &Profile) -> &Lock {
     let locks = profile.runs[0].processes.iter().flat_map(|process| &process.locks);
-    locks.max_by(|a, b| a.wait.sum_ns.total_cmp(&b.wait.sum_ns)).expect("there is a lock")
+    locks.max_by(|a, b| a.wait.sum.total_cmp(&b.wait.sum)).expect("there is a lock")
 }
 
 /// Checks what was found of the planted lock, by what the program says itself.
@@ -189,11 +189,11 @@ fn check(profile: &Profile) {
     };
     assert!(lock.callers.iter().any(|caller| taken(&caller.site)), "{:?}", lock.callers);
     let precision = lock.precision.as_ref().expect("it was watched");
-    let (hold, interval) = (lock.hold.mean_ns() / 1e3, precision.hold_ns.expect("it is a lock"));
+    let (hold, interval) = (lock.hold.mean().0 / 1e3, precision.hold.expect("it is a lock"));
     // The program computes for 50 µs of its thread's time, and the reading of the clock takes a
     // little. Hosts of this test are disturbed, so its bounds are far wider than its precision.
     assert!((35.0..100.0).contains(&hold), "{hold} µs");
-    assert!(interval.low <= lock.hold.mean_ns() && lock.hold.mean_ns() <= interval.high);
+    assert!((interval.low..=interval.high).contains(&lock.hold.mean()));
     let watching = profile.runs[0].watching.as_ref().expect("it was watched");
     assert!(watching.windows > 0 && watching.refused.is_none(), "{watching:?}");
     assert!(watching.cost_share < 0.1, "{watching:?}");
@@ -215,7 +215,7 @@ fn a_running_program_is_watched_and_goes_on() {
     let run = &profile.runs[0];
     assert!(run.watching.as_ref().is_some_and(|watching| watching.attached));
     // To measure it, two threads would have to spin on cores that the program needs.
-    assert_eq!(profile.host.core_to_core_ns, None);
+    assert_eq!(profile.host.core_to_core, None);
     // It counts for longer than it was watched.
     let (counted, estimate) = (running.end(), first_lock(&profile).acquisitions);
     assert!(estimate > 1_000 && (estimate as f64) < 1.5 * counted as f64, "{estimate} {counted}");

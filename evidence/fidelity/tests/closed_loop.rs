@@ -204,7 +204,7 @@ impl Bench {
             output(&mut command);
             Profile::read(&file).expect("kilocore wrote it")
         });
-        let wall = |profile: &Profile| profile.runs.iter().map(|run| run.wall_ns).sum::<f64>();
+        let wall = |profile: &Profile| profile.runs.iter().map(|run| run.wall_time.0).sum::<f64>();
         profiles.min_by(|a, b| wall(a).total_cmp(&wall(b))).expect("there was a try")
     }
 }

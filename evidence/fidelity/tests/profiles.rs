@@ -19,7 +19,7 @@ fn every_profile_can_be_read_and_forecast_from() {
         let path = data().join("profiles").join(&entry.name).with_extension("json");
         let profile = Profile::read(&path).unwrap();
         assert_eq!(profile.runs.len(), 2, "{}: a run on all cores and a confined one", entry.name);
-        assert!(profile.host.core_to_core_ns.is_some(), "{}", entry.name);
+        assert!(profile.host.core_to_core.is_some(), "{}", entry.name);
         let profiled = from_profile(&profile).unwrap();
         assert!(profiled.conduct.acquisitions > 1_000, "{}", entry.name);
     }
@@ -55,14 +55,14 @@ fn what_every_workload_computes_is_the_processor_time_of_its_profile() {
         let most_locks =
             |process: &&Process| process.locks.iter().map(|l| l.acquisitions).sum::<u64>();
         let process = profile.runs[0].processes.iter().max_by_key(most_locks).unwrap();
-        assert_eq!(time.all_ns, process.threads.cpu_ns, "{}", entry.name);
+        assert_eq!(time.all, process.threads.cpu_time, "{}", entry.name);
         // What the simulation adds anew is a part of it, and the smaller one but where most of the
         // time went into waiting.
-        assert!(time.operations_ns <= time.all_ns / 2.0, "{}: {time:?}", entry.name);
+        assert!(time.operations <= time.all / 2.0, "{}: {time:?}", entry.name);
         let [well, badly] = &profiled.bounds;
         for workload in [&profiled.workload, well, badly] {
             let computed = workload.busy() * profiled.sections / profile.host.clock_ghz;
-            let off = (computed / time.work_ns() - 1.0).abs();
+            let off = (computed / time.work().0 - 1.0).abs();
             assert!(off < 1e-6, "{}: computes {computed} ns of {time:?}", entry.name);
         }
         let held: f64 = profiled.locks.iter().map(|lock| lock.held_share).sum();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Frame, Histogram, Interval, Lock, Process};
 
 use crate::expected::Expected;
@@ -79,7 +80,7 @@ impl Score {
         self.named.add(planted().next().is_some_and(is_named));
         if expected == Expected::Lock {
             let locks: Vec<&Lock> = planted().filter_map(|waited| waited.lock).collect();
-            self.compare(trial, &locks, run.wall_ns);
+            self.compare(trial, &locks, run.wall_time.0);
         }
     }
 
@@ -115,11 +116,13 @@ impl Score {
         let held = truth.held()
             + reads.map_or(Duration::ZERO, |reads| reads.hold * reads.acquisitions as u32);
         let hold = held.as_nanos() as f64 / taken as f64;
-        let held: f64 = known.iter().map(|(lock, _)| lock.held_ns()).sum();
+        let held: f64 = known.iter().map(|(lock, _)| lock.held().0).sum();
         let ratio = held / uses.max(1) as f64 / hold;
-        let within = |interval: Interval| (interval.low..=interval.high).contains(&hold);
+        let within = |interval: Interval<Nanoseconds<f64>>| {
+            (interval.low..=interval.high).contains(&Nanoseconds(hold))
+        };
         let inside = known.iter().any(|(lock, _)| {
-            lock.precision.as_ref().and_then(|precision| precision.hold_ns).is_some_and(within)
+            lock.precision.as_ref().and_then(|precision| precision.hold).is_some_and(within)
         });
         self.holds.push(ratio);
         self.holds_right.add(near(ratio, 0.15) || inside);
@@ -132,7 +135,7 @@ fn near(ratio: f64, by: f64) -> bool {
 
 fn waits(process: &Process) -> impl Iterator<Item = Waited<'_>> {
     let locks = process.locks.iter().map(|lock| Waited {
-        ns: lock.waited_ns(),
+        ns: lock.waited().0,
         address: lock.address,
         what: format!(
             "{} at {}",
@@ -161,7 +164,7 @@ fn waits(process: &Process) -> impl Iterator<Item = Waited<'_>> {
 fn other<'a>(kind: &str, address: u64, wait: &Histogram, site: &'a [Frame]) -> Waited<'a> {
     let functions: Vec<&str> = site.iter().take(3).map(|frame| frame.function.as_str()).collect();
     Waited {
-        ns: wait.sum_ns,
+        ns: wait.sum.0,
         address,
         what: format!("{kind} {address:#x} {}", functions.join(" < ")),
         frames: site.iter().collect(),

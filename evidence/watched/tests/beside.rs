@@ -1,5 +1,6 @@
 //! The comparison of two recorders, on made-up profiles.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Caller, Family, Frame, Histogram, Host, Interval, Lock, Precision, Process, Profile, Run,
     Threads,
@@ -11,7 +12,7 @@ fn frame(function: &str) -> Frame {
 }
 
 fn times(count: u64, mean: f64) -> Histogram {
-    Histogram { count, sum_ns: count as f64 * mean, buckets: vec![(mean, count)] }
+    Histogram { count, sum: Nanoseconds(count as f64 * mean), buckets: vec![(mean, count)] }
 }
 
 /// A lock that is taken so often, by functions from the innermost outwards, and held so long.
@@ -27,7 +28,7 @@ fn watched(by: &[&str], acquisitions: u64, hold: f64) -> Lock {
     let around = |value: f64| Some(Interval { low: 0.9 * value, high: 1.1 * value });
     let precision = Precision {
         acquisitions: around(acquisitions as f64),
-        hold_ns: around(hold),
+        hold: around(hold).map(|hold| hold.map(Nanoseconds)),
         ..Precision::default()
     };
     Lock { precision: Some(precision), ..lock(by, acquisitions, hold) }
@@ -46,7 +47,7 @@ fn profile(locks: Vec<Lock>, think_ns: f64) -> Profile {
         processor: String::new(),
         cores: 2,
         clock_ghz: 1.0,
-        core_to_core_ns: None,
+        core_to_core: None,
         kernel: String::new(),
         offline: None,
     };

@@ -12,7 +12,7 @@ use crate::workload::Mode;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entered(u64);
 
-/// A read-write lock.
+/// A read-write lock of any algorithm, for simulated threads. The algorithm is chosen at run time.
 #[derive(Debug)]
 pub(crate) struct AnyRwLock(Box<dyn ReadWrite>);
 
@@ -27,7 +27,6 @@ impl AnyRwLock {
         Self(Box::new(OfType(Padded(L::new()))))
     }
 
-    /// Acquires the lock.
     pub(crate) fn acquire(&self, mode: Mode) -> Entered {
         self.0.acquire(mode)
     }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Finding, Lock, Outside, Process, Profile, Run, Unrecorded, WhyUnrecorded,
 };
@@ -232,8 +233,8 @@ impl Sleep {
                 call => *elsewhere.entry(call).or_default() += threads,
             }
         }
-        let wall = run.wall_ns.max(1.0);
-        let seen: f64 = run.processes.iter().map(seen_sleep_ns).sum::<f64>() / wall;
+        let wall = run.wall_time.max(Nanoseconds(1.0));
+        let seen = run.processes.iter().map(seen_sleep).sum::<Nanoseconds<f64>>() / wall;
         let words = &outside.futexes;
         let by_word = (words.locks + words.conditions + words.barriers) as f64 / looks;
         // The looks may miss sleep in locks that are gone. The recorder's times cover it.
@@ -251,8 +252,8 @@ impl Sleep {
         let times = run.times.as_ref().filter(|times| times.is_enough());
         let recorded = times.map_or(0.0, |times| {
             let total = times.total();
-            let asleep = total.waiting_ns().saturating_add(total.sleep_ns);
-            asleep as f64 / total.present_ns().max(1) as f64 - for_the_end
+            let asleep = total.waiting().saturating_add(total.sleep);
+            asleep.share_of(total.present()) - for_the_end
         });
         let recorded = recorded.max(seen / all);
         let threads = threads - waiting_for_the_end;
@@ -321,25 +322,26 @@ impl Sleep {
 }
 
 /// How long threads of a process slept in what the recorder sees.
-fn seen_sleep_ns(process: &Process) -> f64 {
-    let locks = process.locks.iter().map(Lock::waited_ns);
-    let conditions = process.conditions.iter().map(|condition| condition.wait.sum_ns);
-    let barriers = process.barriers.iter().map(|barrier| barrier.wait.sum_ns);
+fn seen_sleep(process: &Process) -> Nanoseconds<f64> {
+    let locks = process.locks.iter().map(Lock::waited);
+    let conditions = process.conditions.iter().map(|condition| condition.wait.sum);
+    let barriers = process.barriers.iter().map(|barrier| barrier.wait.sum);
     locks.chain(conditions).chain(barriers).sum()
 }
 
 fn recorded_share(run: &Run, evidence: &Evidence) -> Option<f64> {
     let outside = run.outside.as_ref()?;
-    let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+    let recorded: Nanoseconds<f64> =
+        run.processes.iter().map(|process| process.threads.cpu_time).sum();
     let all = match outside.running_unrecorded {
         // Looks are compared only with looks, because threads that are ready may be waiting for a
         // core that other programs have.
-        Some(unrecorded) if unrecorded < outside.running && recorded > 0.0 => {
+        Some(unrecorded) if unrecorded < outside.running && recorded > Nanoseconds(0.0) => {
             recorded * outside.running as f64 / (outside.running - unrecorded) as f64
         }
-        _ => evidence.busy_cores * run.wall_ns,
+        _ => run.wall_time * evidence.busy_cores,
     };
-    let own = subject(run)?.threads.cpu_ns;
+    let own = subject(run)?.threads.cpu_time;
     // The share of next to no processor time says nothing.
     (evidence.busy_cores > 0.05).then(|| (own / all).min(1.0))
 }
@@ -353,7 +355,7 @@ fn strain(profile: &Profile, run: &Run) -> Option<f64> {
     if uses(here).min(uses(there)) < FEW as f64 {
         return None;
     }
-    let each = |process: &Process| process.threads.cpu_ns / uses(process);
+    let each = |process: &Process| process.threads.cpu_time / uses(process);
     let strain = each(here) / each(there);
     (here.executable == there.executable && strain.is_finite()).then_some(strain)
 }

@@ -6,7 +6,7 @@ use kilocore_sim::Random;
 /// How long something takes, in cycles of the simulated machine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Duration {
-    /// Always the same.
+    /// Every time this many cycles.
     Constant(f64),
     /// Exponentially distributed with this mean.
     Exponential(f64),

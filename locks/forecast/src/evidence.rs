@@ -4,6 +4,7 @@
 //! that nobody called. Such a forecast says nothing. So there are thresholds, and below them there
 //! is no verdict.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{CpuLimit, Run};
 use serde::Serialize;
 
@@ -81,14 +82,14 @@ pub(crate) enum Lack {
 impl Evidence {
     /// The evidence of a run.
     pub(crate) fn of(run: &Run) -> Self {
-        let wall = run.wall_ns.max(1.0);
-        let recorded: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+        let wall = run.wall_time.max(Nanoseconds(1.0));
+        let recorded: Nanoseconds<f64> =
+            run.processes.iter().map(|process| process.threads.cpu_time).sum();
         let recorded = recorded / wall;
         let outside = run.outside.as_ref().filter(|outside| outside.rounds > 0);
         // Looks do not tell a thread that lacks a core from one that runs.
         let windows = run.times.as_ref().filter(|times| times.is_enough());
-        let windows =
-            windows.map(|times| times.total().computing_ns() as f64 / times.observed_ns as f64);
+        let windows = windows.map(|times| times.total().computing().share_of(times.observed));
         // A thread that is held up by a limit looks as if it ran.
         let limit = run.limit.filter(|limit| limit.binds(run.cores));
         let cores = f64::from(run.cores);
@@ -119,15 +120,15 @@ impl Evidence {
                     <= ONE_AT_A_TIME,
             ..Self::default()
         };
-        let mut waits = 0.0;
+        let mut waits = Nanoseconds(0.0);
         for lock in run.processes.iter().flat_map(|process| &process.locks) {
             evidence.acquisitions += lock.acquisitions;
             evidence.contended += lock.contended;
-            waits += lock.wait.sum_ns;
+            waits += lock.wait.sum;
             if let Some(read) = &lock.read {
                 evidence.acquisitions += read.acquisitions;
                 evidence.contended += read.contended;
-                waits += read.wait.sum_ns;
+                waits += read.wait.sum;
             }
         }
         evidence.waiting_threads = waits / wall;
@@ -269,10 +270,10 @@ mod tests {
         assert_eq!(Evidence::of(&busy(1)).lack(), Some(Lack::Acquisitions));
         let mut single = busy(10_000);
         single.processes[0].threads.peak = 1;
-        single.wall_ns *= 2.0;
+        single.wall_time *= 2.0;
         assert_eq!(Evidence::of(&single).lack(), Some(Lack::Threads));
         let mut idle = busy(10_000);
-        idle.wall_ns *= 1e3;
+        idle.wall_time *= 1e3;
         assert_eq!(Evidence::of(&idle).lack(), Some(Lack::Work));
         idle.processes.clear();
         assert_eq!(Evidence::of(&idle).lack(), None, "nobody saw what it did");
@@ -291,7 +292,7 @@ mod tests {
     fn long_waits_for_few_acquisitions_are_evidence() {
         let mut coarse = busy(900);
         coarse.processes[0].locks[0].contended = 800;
-        coarse.processes[0].locks[0].wait.sum_ns = coarse.wall_ns;
+        coarse.processes[0].locks[0].wait.sum = coarse.wall_time;
         assert_eq!(Evidence::of(&coarse).lack(), None);
     }
 

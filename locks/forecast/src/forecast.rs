@@ -1,6 +1,6 @@
 //! A forecast: curves of throughput against cores, one for each lock, and what they mean.
 
-use kilocore_figures::{CurvePoint, Judged, LockCurve, Provenance};
+use kilocore_figures::{CurvePoint, Judged, LockCurve, Nanoseconds, Provenance};
 use kilocore_machine::Description;
 use serde::Serialize;
 
@@ -115,10 +115,12 @@ pub struct Forecast {
     pub command: Vec<String>,
     /// Threads of the profiled run that took locks.
     pub profiled_threads: u64,
-    /// Mean computing between sections, in nanoseconds of the host.
-    pub think_ns: f64,
-    /// Mean sleep between sections, in nanoseconds.
-    pub asleep_ns: f64,
+    /// Mean computing between sections, on the host.
+    #[serde(rename = "think_ns")]
+    pub think: Nanoseconds<f64>,
+    /// Mean sleep between sections.
+    #[serde(rename = "asleep_ns")]
+    pub asleep: Nanoseconds<f64>,
     /// The locks that matter, the one under which most time is spent first.
     pub locks: Vec<ForecastLock>,
     /// What had to be assumed. Each item is a sentence.

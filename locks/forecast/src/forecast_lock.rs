@@ -1,5 +1,6 @@
 //! The locks of a program, as a forecast lists them.
 
+use kilocore_figures::Nanoseconds;
 use serde::Serialize;
 
 /// A lock of the program as the forecast sees it. Locks created at the same place count as one.
@@ -34,17 +35,20 @@ pub struct ForecastLock {
     pub shared_acquisitions: u64,
     /// Share of the acquisitions that had to wait, as measured.
     pub contended_share: f64,
-    /// Mean hold in nanoseconds of the host, in the mode in which the lock is taken more often.
+    /// Mean hold on the host, in the mode in which the lock is taken more often.
     /// Locks that are taken inside are not included.
-    pub hold_ns: f64,
-    /// Between what the mean hold lies, in nanoseconds of the host, if it was estimated from windows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hold_range_ns: Option<[f64; 2]>,
-    /// Mean exclusive hold in nanoseconds of the host. Locks that are taken inside are not
+    #[serde(rename = "hold_ns")]
+    pub hold: Nanoseconds<f64>,
+    /// Between what the mean hold on the host lies, if it was estimated from windows.
+    #[serde(rename = "hold_range_ns", skip_serializing_if = "Option::is_none")]
+    pub hold_range: Option<[Nanoseconds<f64>; 2]>,
+    /// Mean exclusive hold on the host. Locks that are taken inside are not
     /// included.
-    pub exclusive_hold_ns: f64,
-    /// Mean wait of the acquisitions that waited, in nanoseconds, as measured.
-    pub wait_ns: f64,
+    #[serde(rename = "exclusive_hold_ns")]
+    pub exclusive_hold: Nanoseconds<f64>,
+    /// Mean wait of the acquisitions that waited, as measured.
+    #[serde(rename = "wait_ns")]
+    pub wait: Nanoseconds<f64>,
     /// Number of cache lines of data that move with the lock.
     pub lines: f64,
     /// The lower end of the range that the profile leaves open for that number.
@@ -90,6 +94,7 @@ pub struct AcquiredAt {
     pub acquisitions: u64,
     /// How many of them had to wait. An estimate.
     pub contended: u64,
-    /// The sum of their waits, in nanoseconds. An estimate.
-    pub wait_ns: f64,
+    /// The sum of their waits. An estimate.
+    #[serde(rename = "wait_ns")]
+    pub waited: Nanoseconds<f64>,
 }

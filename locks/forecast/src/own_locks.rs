@@ -1,6 +1,7 @@
 //! Adds to a forecast what else the profile says of the program's own locks: where they are
 //! acquired, and whether `run` replaces them.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Caller, Family, Lock, Process, Run};
 
 use crate::forecast_lock::{AcquiredAt, ForecastLock, READ_WRITE_LOCK};
@@ -86,23 +87,23 @@ fn acquired_at<'a>(callers: impl Iterator<Item = &'a Caller>) -> Vec<AcquiredAt>
                 site: caller.site.iter().map(ToString::to_string).collect(),
                 acquisitions: 0,
                 contended: 0,
-                wait_ns: 0.0,
+                waited: Nanoseconds(0.0),
             });
             places.len() - 1
         });
         let place = &mut places[index];
         place.acquisitions += caller.acquisitions;
         place.contended += caller.contended;
-        place.wait_ns += caller.wait_ns;
+        place.waited += caller.waited;
     }
-    places
-        .sort_by(|a, b| b.wait_ns.total_cmp(&a.wait_ns).then(b.acquisitions.cmp(&a.acquisitions)));
+    places.sort_by(|a, b| b.waited.total_cmp(&a.waited).then(b.acquisitions.cmp(&a.acquisitions)));
     places.truncate(MOST_PLACES);
     places
 }
 
 #[cfg(test)]
 mod tests {
+    use kilocore_figures::Nanoseconds;
     use kilocore_lock_profile::{Caller, Lock};
 
     use super::complete;
@@ -146,11 +147,11 @@ mod tests {
 
     #[test]
     fn places_of_acquisition_are_taken_together_and_come_by_their_waits() {
-        let caller = |function: &str, wait_ns| Caller {
+        let caller = |function: &str, waited| Caller {
             site: vec![frame("pthread_mutex_lock", 1), frame(function, 2)],
             acquisitions: 10,
             contended: 5,
-            wait_ns,
+            waited: Nanoseconds(waited),
         };
         let with = |id, callers| Lock { callers, ..mutex(id, "make", 1_000) };
         let profiled = completed(vec![
@@ -160,7 +161,7 @@ mod tests {
         let places = &profiled.locks[0].acquired_at;
         assert_eq!(places.len(), 2, "{places:?}");
         assert!(places[0].place.starts_with("get"), "{places:?}");
-        assert_eq!((places[0].wait_ns, places[0].acquisitions), (9.0, 20));
+        assert_eq!((places[0].waited, places[0].acquisitions), (Nanoseconds(9.0), 20));
         assert!(places[1].place.starts_with("put"), "{places:?}");
     }
 }

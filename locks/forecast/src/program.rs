@@ -1,6 +1,6 @@
 //! The forecast of a profiled program: all curves, their bands, and the advice.
 
-use kilocore_figures::Provenance;
+use kilocore_figures::{Nanoseconds, Provenance};
 use std::borrow::Cow;
 
 use kilocore_lock_profile::Profile;
@@ -121,8 +121,8 @@ fn simulated(
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
     Ok(Forecast {
         profiled_threads: profiled.threads,
-        think_ns: profiled.think_ns,
-        asleep_ns: profiled.asleep_ns,
+        think: profiled.think,
+        asleep: profiled.asleep,
         locks: profiled.locks,
         assumptions: profiled.assumptions,
         curves,
@@ -148,8 +148,8 @@ fn without_curves(
         },
         command: profile.command.clone(),
         profiled_threads: 0,
-        think_ns: 0.0,
-        asleep_ns: 0.0,
+        think: Nanoseconds(0.0),
+        asleep: Nanoseconds(0.0),
         locks: Vec::new(),
         assumptions: Vec::new(),
         today: TODAY.name(),

@@ -238,7 +238,6 @@ fn by_work(workload: &Workload, sections: u64) -> Option<f64> {
     (variance / sections.max(1) as f64 > DRAWN_ERROR * DRAWN_ERROR).then_some(busy)
 }
 
-/// One simulated thread.
 struct Thread<'a, L: RawLock<Sim>> {
     shared: &'a Shared<L>,
     number: usize,

@@ -9,7 +9,7 @@ pub enum TriedLock {
     Mutex(LockId),
     /// A read-write lock. The workload has it in its [`LockUse::read_write`](crate::LockUse::read_write).
     ReadWrite {
-        /// The read-write lock.
+        /// The algorithm in the place of the program's read-write locks.
         lock: RwLockId,
         /// The mutex in the place of the workload's mutexes, if it has any.
         beside: LockId,

@@ -1,5 +1,7 @@
 //! Writes figures the way they stand in sentences.
 
+use kilocore_figures::Nanoseconds;
+
 /// A share as a percentage. A small percentage has one digit after the decimal point, and so has one that
 /// is not quite the whole: beside 0.1 % of something, the rest is not 100 %.
 pub(crate) fn percent(share: f64) -> String {
@@ -12,8 +14,8 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// A duration in the unit that suits it, with two or three digits.
-pub(crate) fn duration(ns: f64) -> String {
-    let (value, unit) = match ns {
+pub(crate) fn duration(time: Nanoseconds<f64>) -> String {
+    let (value, unit) = match time.0 {
         ns if ns < 1e3 => return format!("{ns:.0} ns"),
         ns if ns < 1e6 => (ns / 1e3, "µs"),
         ns if ns < 1e9 => (ns / 1e6, "ms"),
@@ -53,9 +55,9 @@ mod tests {
         assert_eq!(percent(0.9949), "99 %");
         assert_eq!(percent(0.999), "99.9 %");
         assert_eq!(percent(0.9999), "100 %");
-        assert_eq!(duration(86.4), "86 ns");
-        assert_eq!(duration(1_495_136.0), "1.5 ms");
-        assert_eq!(duration(250_000.0), "250 µs");
+        assert_eq!(duration(Nanoseconds(86.4)), "86 ns");
+        assert_eq!(duration(Nanoseconds(1_495_136.0)), "1.5 ms");
+        assert_eq!(duration(Nanoseconds(250_000.0)), "250 µs");
         assert_eq!(counted(1, "core"), "1 core");
         assert_eq!(counted(6, "core"), "6 cores");
         assert_eq!(rounded(4.72), "4.7");

@@ -45,7 +45,7 @@ impl Section {
 pub struct Inner {
     /// How many times it is entered for each time that the outer section is entered, on average.
     pub times: f64,
-    /// The inner section.
+    /// The section that is entered while the outer section holds its lock.
     pub section: Section,
 }
 

@@ -41,7 +41,7 @@ fn uniform_machine(latency: f64) -> Description {
     machine
 }
 
-/// Sections per cycle.
+/// Throughput in sections per cycle: the machine's clock has 1 GHz.
 fn throughput(lock: &str, machine: &Description, cores: u32, think: f64, hold: f64) -> f64 {
     let workload =
         Workload::single_lock(Duration::Exponential(think), Duration::Exponential(hold), 0.0);

@@ -21,7 +21,7 @@ fn no_locks(think: f64, memory: MemoryUse) -> Workload {
     }
 }
 
-/// Rounds per second.
+/// Throughput in rounds per second.
 fn rounds(workload: &Workload, machine: &Description, cores: u32) -> f64 {
     let size = RunSize { sections: 3_000, ..RunSize::default() };
     simulate(workload, LockId::Ticket, machine, cores, size).unwrap().throughput_per_s

@@ -4,6 +4,8 @@
 //! with the processor time. Where the two tell different things, the windows missed what the run
 //! was like, and what was found in them is not said.
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{Finding, Lock, Run, ThreadTimes};
 
 /// From this share of the threads' time on, recorded waits are too much for none, whatever windows show.
@@ -33,8 +35,8 @@ impl Run {
 
     /// How many cores the recorded processes kept busy.
     fn recorded_cores(&self) -> f64 {
-        let used = self.processes.iter().map(|process| process.threads.cpu_ns).sum::<f64>();
-        used / self.wall_ns.max(1.0)
+        let used = self.processes.iter().map(|process| process.threads.cpu_time);
+        used.sum::<Nanoseconds<f64>>() / self.wall_time.max(Nanoseconds(1.0))
     }
 
     /// Returns where the threads' time went, without findings that the rest of the run contradicts.
@@ -45,12 +47,12 @@ impl Run {
         if !times.is_enough() {
             return Some(times);
         }
-        let observed = times.observed_ns as f64;
+        let observed = times.observed;
         let total = times.total();
         // Each core's events begin a moment apart, and so they may add up to more cores than there are.
         let cores = f64::from(self.cores);
-        let windows = (total.computing_ns() as f64 / observed).min(cores);
-        let threads = total.present_ns() as f64 / observed;
+        let windows = (total.computing().share_of(observed)).min(cores);
+        let threads = total.present().share_of(observed);
         let known = self.busy_cores();
         let run = known.unwrap_or_else(|| self.recorded_cores()).min(cores);
         let differ = |more: f64, less: f64| more > TIMES * less && more - less > CORES;
@@ -65,8 +67,8 @@ impl Run {
             said.push(Finding::WindowsDiffer { windows, run });
         }
         let locks = self.processes.iter().flat_map(|process| &process.locks);
-        let waits = locks.map(Lock::waited_ns).sum::<f64>();
-        let waited = (waits / (self.wall_ns * threads).max(1.0)).min(1.0);
+        let waits = locks.map(Lock::waited).sum::<Nanoseconds<f64>>();
+        let waited = (waits / (self.wall_time * threads).max(Nanoseconds(1.0))).min(1.0);
         if waited >= CONTENDED {
             times.findings.retain(|finding| match finding {
                 Finding::NoContention { wait, .. } => {
@@ -96,7 +98,7 @@ mod tests {
     use super::*;
     use crate::{Activities, Histogram, Outside, Process, RoleTimes, Threads, TimesCoverage};
 
-    const MS: u64 = 1_000_000;
+    const WINDOWS: Nanoseconds = Nanoseconds(100_000_000);
 
     /// A second in which a process used so much processor time, and waited so long for its lock;
     /// and 100 ms of windows, in which two threads kept a core busy.
@@ -110,22 +112,21 @@ mod tests {
             others_wait: 1.0,
         };
         let quiet = Finding::NoContention { wait: 0.0, known: 1.0 };
-        let activities =
-            Activities { undivided_ns: 100 * MS, sleep_ns: 100 * MS, ..Activities::default() };
+        let activities = Activities { undivided: WINDOWS, sleep: WINDOWS, ..Activities::default() };
         let times = ThreadTimes {
-            observed_ns: 100 * MS,
+            observed: WINDOWS,
             roles: vec![RoleTimes { times: activities, ..RoleTimes::default() }],
             coverage: TimesCoverage::default(),
             findings: vec![busy, quiet],
             ..ThreadTimes::default()
         };
-        let wait = Histogram { sum_ns: waited_ms * 1e6, ..Histogram::default() };
-        let threads = Threads { cpu_ns: cpu_ms * 1e6, ..Threads::default() };
+        let wait = Histogram { sum: Nanoseconds(waited_ms * 1e6), ..Histogram::default() };
+        let threads = Threads { cpu_time: Nanoseconds(cpu_ms * 1e6), ..Threads::default() };
         let locks = vec![Lock { wait, ..Lock::default() }];
         let processes = vec![Process { threads, locks, ..Process::default() }];
         let outside = Outside { running_unrecorded: Some(0), ..Outside::default() };
         Run {
-            wall_ns: 1e9,
+            wall_time: Nanoseconds(1e9),
             cores: 2,
             processes,
             outside: Some(outside),

@@ -1,5 +1,6 @@
 //! The document itself.
 
+use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use crate::{Frame, Histogram, Outside, Precision, ThreadTimes, Trace, Traced, Watching};
@@ -7,7 +8,7 @@ use crate::{Frame, Histogram, Outside, Precision, ThreadTimes, Trace, Traced, Wa
 /// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Always `kilocore-profile`.
+    /// What kind of document this is: always [`FORMAT`](crate::FORMAT).
     pub format: String,
     /// The version of the format: 1.
     pub version: u32,
@@ -33,10 +34,10 @@ pub struct Host {
     pub cores: u32,
     /// Frequency of the time-stamp counter in GHz.
     pub clock_ghz: f64,
-    /// One-way core-to-core latency in nanoseconds, measured between the cores that the program
+    /// One-way core-to-core latency, measured between the cores that the program
     /// used when it was profiled. Absent if it used only one core.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core_to_core_ns: Option<f64>,
+    #[serde(rename = "core_to_core_ns", default, skip_serializing_if = "Option::is_none")]
+    pub core_to_core: Option<Nanoseconds<f64>>,
     /// The release of its Linux kernel, as `uname -r` gives it.
     pub kernel: String,
     /// The cores that were turned off, such as `4-7`. Absent if none were.
@@ -50,7 +51,8 @@ pub struct Run {
     /// How many cores it was allowed.
     pub cores: u32,
     /// The time from its start to its end.
-    pub wall_ns: f64,
+    #[serde(rename = "wall_ns")]
+    pub wall_time: Nanoseconds<f64>,
     /// The limit that a control group set on its use of the cores, such as a container's. Absent if
     /// there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +98,7 @@ impl CpuLimit {
 /// What one process did with its locks, from the start of one program image to its end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Process {
-    /// The process id.
+    /// The process id. If the process executed several programs, their entries have the same one.
     pub pid: u32,
     /// Path of the executable.
     pub executable: String,
@@ -123,7 +125,8 @@ pub struct Threads {
     /// The largest number alive at the same time.
     pub peak: u64,
     /// Processor time of all threads.
-    pub cpu_ns: f64,
+    #[serde(rename = "cpu_ns")]
+    pub cpu_time: Nanoseconds<f64>,
     /// Times on the processor while a thread held no lock: from the release of its last lock to its
     /// request for the next. They are sampled, as [`Lock::hold`] is. Intervals below about 30 µs
     /// count as spent on the processor altogether.
@@ -131,7 +134,8 @@ pub struct Threads {
     /// Time in the same intervals in which the thread did not run because it had given up its core
     /// by its own will: it slept, and then was perhaps ready but not running. Waiting for locks and
     /// conditions is not in it.
-    pub think_asleep_ns: f64,
+    #[serde(rename = "think_asleep_ns")]
+    pub think_asleep: Nanoseconds<f64>,
 }
 
 /// What kind of lock the program asked for.
@@ -140,12 +144,13 @@ pub struct Threads {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// `pthread_mutex_t`
+    /// A `pthread_mutex_t`, or another lock that one thread holds at a time and whose waiters
+    /// sleep.
     #[default]
     Mutex,
-    /// `pthread_rwlock_t`
+    /// A `pthread_rwlock_t`, or another lock that readers share.
     ReadWrite,
-    /// `pthread_spinlock_t`
+    /// A `pthread_spinlock_t`, or another lock whose waiters spin.
     Spin,
 }
 
@@ -189,8 +194,8 @@ pub struct Lock {
     /// Time in exclusive holds in which the holder did not run because it had given up its core by
     /// its own will: it slept, and then was perhaps ready but not running. This time is not in
     /// [`hold`](Self::hold). Nor is time in which another thread had taken the holder's core.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub hold_asleep_ns: f64,
+    #[serde(rename = "hold_asleep_ns", default, skip_serializing_if = "is_zero")]
+    pub hold_asleep: Nanoseconds<f64>,
     /// Waits of the contended exclusive acquisitions.
     pub wait: Histogram,
     /// How many other waiters the contended acquisitions met. Index 0 counts those that met none,
@@ -236,16 +241,16 @@ impl Lock {
         self.acquisitions.saturating_add(self.read.as_ref().map_or(0, |read| read.acquisitions))
     }
 
-    /// Time of holds in any mode in which the holder ran, in nanoseconds.
+    /// Time of holds in any mode in which the holder ran.
     #[must_use]
-    pub fn held_ns(&self) -> f64 {
-        self.hold.sum_ns + self.read.as_ref().map_or(0.0, |read| read.hold.sum_ns)
+    pub fn held(&self) -> Nanoseconds<f64> {
+        self.hold.sum + self.read.as_ref().map_or(Nanoseconds(0.0), |read| read.hold.sum)
     }
 
-    /// Time waited for it in any mode, in nanoseconds.
+    /// Time waited for it in any mode.
     #[must_use]
-    pub fn waited_ns(&self) -> f64 {
-        self.wait.sum_ns + self.read.as_ref().map_or(0.0, |read| read.wait.sum_ns)
+    pub fn waited(&self) -> Nanoseconds<f64> {
+        self.wait.sum + self.read.as_ref().map_or(Nanoseconds(0.0), |read| read.wait.sum)
     }
 }
 
@@ -259,17 +264,18 @@ pub struct Caller {
     /// How many of them had to wait. An estimate.
     pub contended: u64,
     /// Time that they waited. An estimate.
-    pub wait_ns: f64,
+    #[serde(rename = "wait_ns")]
+    pub waited: Nanoseconds<f64>,
 }
 
-fn is_zero(value: &f64) -> bool {
-    *value == 0.0
+fn is_zero(time: &Nanoseconds<f64>) -> bool {
+    time.0 == 0.0
 }
 
 /// Shared acquisitions of a read-write lock.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ReadSide {
-    /// Shared acquisitions.
+    /// How often the lock was acquired in this mode.
     pub acquisitions: u64,
     /// Shared acquisitions that had to wait.
     pub contended: u64,
@@ -277,9 +283,9 @@ pub struct ReadSide {
     pub failed_tries: u64,
     /// Shared holds, without the time spent on locks taken inside.
     pub hold: Histogram,
-    /// As [`Lock::hold_asleep_ns`], in shared holds.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub hold_asleep_ns: f64,
+    /// As [`Lock::hold_asleep`], in shared holds.
+    #[serde(rename = "hold_asleep_ns", default, skip_serializing_if = "is_zero")]
+    pub hold_asleep: Nanoseconds<f64>,
     /// Waits of the contended shared acquisitions.
     pub wait: Histogram,
 }
@@ -326,9 +332,9 @@ pub struct Condition {
     pub wait: Histogram,
     /// Waits that ended by their time limit.
     pub timed_out: u64,
-    /// Calls of `pthread_cond_signal`.
+    /// Calls of `pthread_cond_signal`, each of which wakes one thread at most.
     pub signals: u64,
-    /// Calls of `pthread_cond_broadcast`.
+    /// Calls of `pthread_cond_broadcast`, each of which wakes all threads that wait.
     pub broadcasts: u64,
 }
 

@@ -1,5 +1,6 @@
 //! Durations, counted in buckets whose width grows with the duration.
 
+use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 /// A histogram of durations in nanoseconds.
@@ -11,8 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct Histogram {
     /// How many durations were counted.
     pub count: u64,
-    /// Their sum in nanoseconds.
-    pub sum_ns: f64,
+    /// The sum of all durations, not rounded to buckets.
+    #[serde(rename = "sum_ns")]
+    pub sum: Nanoseconds<f64>,
     /// The buckets that are not empty: lower bound in nanoseconds, and count; ascending.
     pub buckets: Vec<(f64, u64)>,
 }
@@ -21,10 +23,10 @@ impl Histogram {
     /// Steps in each power of two.
     pub const SUB_BUCKETS: u32 = 4;
 
-    /// Returns the mean in nanoseconds, or 0 for an empty histogram.
+    /// Returns the mean, or 0 for an empty histogram.
     #[must_use]
-    pub fn mean_ns(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum_ns / self.count as f64 }
+    pub fn mean(&self) -> Nanoseconds<f64> {
+        if self.count == 0 { Nanoseconds(0.0) } else { self.sum / self.count as f64 }
     }
 
     /// Adds the durations of another histogram to this one.
@@ -35,7 +37,7 @@ impl Histogram {
             return;
         }
         self.count = self.count.saturating_add(other.count);
-        self.sum_ns += other.sum_ns;
+        self.sum += other.sum;
         self.buckets.extend_from_slice(&other.buckets);
         self.buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
         self.buckets.dedup_by(|later, kept| {
@@ -47,35 +49,35 @@ impl Histogram {
         });
     }
 
-    /// Returns the duration in nanoseconds that a share `q` of all durations does not exceed, or 0
+    /// Returns the duration that a share `q` of all durations does not exceed, or 0
     /// for an empty histogram. `q` is clamped to 0 to 1. If `q` is uniformly random, the result is
     /// a random sample.
     ///
     /// Within a bucket, durations are taken to be spread evenly. So the result is off by the width
     /// of a bucket at most, which is a quarter of the result.
     #[must_use]
-    pub fn quantile(&self, q: f64) -> f64 {
+    pub fn quantile(&self, q: f64) -> Nanoseconds<f64> {
         let total: f64 = self.buckets.iter().map(|(_, count)| *count as f64).sum();
         let q = if q.is_finite() { q.clamp(0.0, 1.0) } else { 0.0 };
         let mut left = q * total;
         for (lower, count) in &self.buckets {
             let count = *count as f64;
             if left <= count {
-                return lower + Self::width(*lower) * (left / count).clamp(0.0, 1.0);
+                return Nanoseconds(lower + Self::width(*lower) * (left / count).clamp(0.0, 1.0));
             }
             left -= count;
         }
-        self.buckets.last().map_or(0.0, |(lower, _)| lower + Self::width(*lower))
+        Nanoseconds(self.buckets.last().map_or(0.0, |(lower, _)| lower + Self::width(*lower)))
     }
 
-    /// Returns the mean in nanoseconds of the durations between two quantiles, or 0 if there are
+    /// Returns the mean of the durations between two quantiles, or 0 if there are
     /// none.
     ///
     /// A thread that lost its processor in the middle of a section would dominate the mean. That
     /// does not happen if the longest durations are left out. The result is exact to the width of a
     /// bucket.
     #[must_use]
-    pub fn trimmed_mean_ns(&self, from: f64, to: f64) -> f64 {
+    pub fn trimmed_mean(&self, from: f64, to: f64) -> Nanoseconds<f64> {
         let total: f64 = self.buckets.iter().map(|(_, count)| *count as f64).sum();
         let (from, to) = (from.clamp(0.0, 1.0) * total, to.clamp(0.0, 1.0) * total);
         let (mut before, mut weight, mut sum) = (0.0, 0.0, 0.0);
@@ -89,7 +91,7 @@ impl Histogram {
             }
             before = after;
         }
-        if weight > 0.0 { sum / weight } else { 0.0 }
+        Nanoseconds(if weight > 0.0 { sum / weight } else { 0.0 })
     }
 
     /// Returns the width of the bucket that begins at `lower`: a step of its power of two.
@@ -108,7 +110,7 @@ mod tests {
     fn histogram(buckets: &[(f64, u64)]) -> Histogram {
         Histogram {
             count: buckets.iter().map(|bucket| bucket.1).sum(),
-            sum_ns: buckets.iter().map(|bucket| bucket.0 * bucket.1 as f64).sum(),
+            sum: Nanoseconds(buckets.iter().map(|bucket| bucket.0 * bucket.1 as f64).sum()),
             buckets: buckets.to_vec(),
         }
     }
@@ -116,21 +118,21 @@ mod tests {
     #[test]
     fn quantiles_lie_in_the_right_bucket() {
         let histogram = histogram(&[(100.0, 50), (1000.0, 40), (10_000.0, 10)]);
-        assert_eq!(histogram.quantile(0.0), 100.0);
-        assert_eq!(histogram.quantile(0.25), 110.0);
-        assert!((1000.0..1250.0).contains(&histogram.quantile(0.7)));
-        assert_eq!(histogram.quantile(1.0), 12_000.0);
-        assert_eq!(histogram.quantile(f64::NAN), 100.0);
-        assert_eq!(Histogram::default().quantile(0.5), 0.0);
+        assert_eq!(histogram.quantile(0.0), Nanoseconds(100.0));
+        assert_eq!(histogram.quantile(0.25), Nanoseconds(110.0));
+        assert!((1000.0..1250.0).contains(&histogram.quantile(0.7).0));
+        assert_eq!(histogram.quantile(1.0), Nanoseconds(12_000.0));
+        assert_eq!(histogram.quantile(f64::NAN), Nanoseconds(100.0));
+        assert_eq!(Histogram::default().quantile(0.5), Nanoseconds(0.0));
     }
 
     #[test]
     fn a_trimmed_mean_leaves_out_the_longest() {
         let histogram = histogram(&[(100.0, 99), (1e9, 1)]);
-        assert!(histogram.mean_ns() > 1e6);
-        assert!((105.0..115.0).contains(&histogram.trimmed_mean_ns(0.0, 0.98)));
-        assert!(histogram.trimmed_mean_ns(0.0, 1.0) > 1e6);
-        assert_eq!(histogram.trimmed_mean_ns(0.5, 0.5), 0.0);
+        assert!(histogram.mean() > Nanoseconds(1e6));
+        assert!((105.0..115.0).contains(&histogram.trimmed_mean(0.0, 0.98).0));
+        assert!(histogram.trimmed_mean(0.0, 1.0) > Nanoseconds(1e6));
+        assert_eq!(histogram.trimmed_mean(0.5, 0.5), Nanoseconds(0.0));
     }
 
     #[test]
@@ -138,7 +140,7 @@ mod tests {
         let mut sum = histogram(&[(100.0, 1), (200.0, 2)]);
         sum.merge(&histogram(&[(50.0, 4), (200.0, 8)]));
         assert_eq!(sum.buckets, [(50.0, 4), (100.0, 1), (200.0, 10)]);
-        assert_eq!((sum.count, sum.sum_ns), (15, 100.0 + 400.0 + 200.0 + 1600.0));
+        assert_eq!((sum.count, sum.sum), (15, Nanoseconds(100.0 + 400.0 + 200.0 + 1600.0)));
         let before = sum.clone();
         sum.merge(&Histogram::default());
         assert_eq!(sum, before);

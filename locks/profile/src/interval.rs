@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{
     Barrier, Caller, Condition, Frame, Histogram, Lock, MostlyBy, Nesting, Process, ReadSide,
 };
@@ -15,10 +17,10 @@ impl Process {
             threads.started.saturating_sub(before.threads.started).saturating_add(alive);
         threads.locking = threads.locking.min(threads.started);
         threads.peak = threads.peak.min(threads.started);
-        threads.cpu_ns = (threads.cpu_ns - before.threads.cpu_ns).max(0.0);
+        threads.cpu_time = (threads.cpu_time - before.threads.cpu_time).max(Nanoseconds(0.0));
         threads.think.subtract(&before.threads.think);
-        threads.think_asleep_ns =
-            (threads.think_asleep_ns - before.threads.think_asleep_ns).max(0.0);
+        threads.think_asleep =
+            (threads.think_asleep - before.threads.think_asleep).max(Nanoseconds(0.0));
         self.locks_not_recorded = self.locks_not_recorded.saturating_sub(before.locks_not_recorded);
         let locks: BTreeMap<u32, &Lock> = before.locks.iter().map(|lock| (lock.id, lock)).collect();
         for lock in &mut self.locks {
@@ -59,7 +61,7 @@ impl Lock {
             self.instances = self.instances.saturating_sub(before.instances).max(1);
         }
         self.hold.subtract(&before.hold);
-        self.hold_asleep_ns = (self.hold_asleep_ns - before.hold_asleep_ns).max(0.0);
+        self.hold_asleep = (self.hold_asleep - before.hold_asleep).max(Nanoseconds(0.0));
         self.wait.subtract(&before.wait);
         for (now, then) in self.waiters_met.iter_mut().zip(&before.waiters_met) {
             *now = now.saturating_sub(*then);
@@ -98,7 +100,7 @@ impl ReadSide {
         self.contended = self.contended.saturating_sub(before.contended);
         self.failed_tries = self.failed_tries.saturating_sub(before.failed_tries);
         self.hold.subtract(&before.hold);
-        self.hold_asleep_ns = (self.hold_asleep_ns - before.hold_asleep_ns).max(0.0);
+        self.hold_asleep = (self.hold_asleep - before.hold_asleep).max(Nanoseconds(0.0));
         self.wait.subtract(&before.wait);
     }
 }
@@ -114,7 +116,7 @@ impl Histogram {
         }
         self.buckets.retain(|(_, count)| *count > 0);
         self.count = self.count.saturating_sub(before.count);
-        self.sum_ns = (self.sum_ns - before.sum_ns).max(0.0);
+        self.sum = (self.sum - before.sum).max(Nanoseconds(0.0));
         if self.count == 0 {
             *self = Self::default();
         }
@@ -141,7 +143,7 @@ impl Caller {
     fn subtract(&mut self, before: &Self) {
         self.acquisitions = self.acquisitions.saturating_sub(before.acquisitions);
         self.contended = self.contended.saturating_sub(before.contended);
-        self.wait_ns = (self.wait_ns - before.wait_ns).max(0.0);
+        self.waited = (self.waited - before.waited).max(Nanoseconds(0.0));
     }
 }
 
@@ -184,8 +186,8 @@ mod tests {
 
     fn histogram(buckets: &[(f64, u64)]) -> Histogram {
         let count = buckets.iter().map(|(_, count)| count).sum();
-        let sum_ns = buckets.iter().map(|(lower, count)| lower * *count as f64).sum();
-        Histogram { count, sum_ns, buckets: buckets.to_vec() }
+        let sum = Nanoseconds(buckets.iter().map(|(lower, count)| lower * *count as f64).sum());
+        Histogram { count, sum, buckets: buckets.to_vec() }
     }
 
     /// A process that has taken its locks so and so often.
@@ -202,7 +204,8 @@ mod tests {
         let mut process = Process { locks: locks.collect(), ..Process::default() };
         process.threads.started = 3;
         process.threads.peak = 3;
-        process.threads.cpu_ns = taken.iter().map(|(_, count)| 20.0 * *count as f64).sum();
+        process.threads.cpu_time =
+            Nanoseconds(20.0 * taken.iter().map(|(_, count)| *count as f64).sum::<f64>());
         process
     }
 
@@ -214,13 +217,13 @@ mod tests {
         assert_eq!(left, [(1, 30), (2, 7)], "a lock that was not taken since is left out");
         assert_eq!(now.locks[0].hold, histogram(&[(10.0, 30)]));
         assert_eq!(now.locks[0].mostly_by, Some(MostlyBy { thread: 1, share: 0.5 }));
-        assert_eq!((now.threads.started, now.threads.cpu_ns), (2, 740.0));
+        assert_eq!((now.threads.started, now.threads.cpu_time), (2, Nanoseconds(740.0)));
     }
 
     #[test]
     fn nothing_since_is_nothing() {
         let mut now = process(&[(0, 10)]);
         now.subtract(&process(&[(0, 10)]), 1);
-        assert!(now.locks.is_empty() && now.threads.cpu_ns == 0.0);
+        assert!(now.locks.is_empty() && now.threads.cpu_time == Nanoseconds(0.0));
     }
 }

@@ -21,7 +21,7 @@ pub enum ProfileError {
     /// The file cannot be read.
     #[error("{}: {source}; name a profile that exists and may be read", file.display())]
     Read {
-        /// The file.
+        /// The path of the profile, as the caller gave it.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -29,7 +29,7 @@ pub enum ProfileError {
     /// The file cannot be written.
     #[error("{}: {source}; nothing was written, choose another place", file.display())]
     Write {
-        /// The file.
+        /// The path of the profile, as the caller gave it.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -37,11 +37,11 @@ pub enum ProfileError {
     /// The file is not JSON, or JSON of another shape.
     #[error("{}:{line}:{column}: {what}; make a profile with `kilocore record locks`", file.display())]
     Syntax {
-        /// The file.
+        /// The path of the profile, as the caller gave it.
         file: PathBuf,
-        /// Line, from 1.
+        /// The line in the file, from 1.
         line: usize,
-        /// Column, from 1.
+        /// The column in that line, from 1.
         column: usize,
         /// What is wrong there.
         what: String,
@@ -49,17 +49,17 @@ pub enum ProfileError {
     /// The file ends in the middle.
     #[error("{}:{line}:{column}: the file ends here, in the middle of the profile; it was cut short, so measure again", file.display())]
     Truncated {
-        /// The file.
+        /// The path of the profile, as the caller gave it.
         file: PathBuf,
-        /// Line, from 1.
+        /// The line in the file, from 1.
         line: usize,
-        /// Column, from 1.
+        /// The column in that line, from 1.
         column: usize,
     },
     /// The file is JSON, but no profile.
     #[error("{}: format: {found:?} is not {FORMAT:?}; make a profile with `kilocore record locks`", file.display())]
     Foreign {
-        /// The file.
+        /// The path of the profile, as the caller gave it.
         file: PathBuf,
         /// What its `format` says.
         found: String,
@@ -67,7 +67,7 @@ pub enum ProfileError {
     /// The file is a profile of another version.
     #[error("{}: version: {found}, but this program reads {FORMAT_VERSION}; measure again", file.display())]
     Version {
-        /// The file.
+        /// The path of the profile, as the caller gave it.
         file: PathBuf,
         /// What its `version` says.
         found: u64,
@@ -75,11 +75,11 @@ pub enum ProfileError {
     /// The file has a value that makes no sense.
     #[error("{}: {place}: {what}; measure again", file.display())]
     Absurd {
-        /// The file.
+        /// The path of the profile, as the caller gave it.
         file: PathBuf,
-        /// Where in the document.
+        /// The path of the value in the document, such as `runs[0].wall_ns`.
         place: String,
-        /// What is wrong.
+        /// Why the value makes no sense, without a full stop.
         what: String,
     },
 }
@@ -147,7 +147,7 @@ impl Profile {
             return Err(("runs".to_owned(), "there is no run"));
         }
         for (index, run) in self.runs.iter().enumerate() {
-            if !(run.wall_ns >= 0.0 && run.wall_ns.is_finite()) {
+            if !(run.wall_time.0 >= 0.0 && run.wall_time.0.is_finite()) {
                 return Err((format!("runs[{index}].wall_ns"), "not a duration"));
             }
             for (number, process) in run.processes.iter().enumerate() {

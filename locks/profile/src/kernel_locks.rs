@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 /// How a thread waits for a lock of the kernel, and for which kind.
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelLockKind {
-    /// A mutex.
+    /// A sleeping lock that one thread holds at a time.
     Mutex,
     /// A read-write lock, to read.
     Reading,
@@ -20,9 +21,9 @@ pub enum KernelLockKind {
     PerCpu,
     /// A mutex that passes on priorities.
     RealTime,
-    /// A spin lock.
+    /// A lock whose waiters spin.
     Spin,
-    /// Not known.
+    /// The kernel did not say which kind of lock it is.
     #[default]
     Unknown,
 }
@@ -39,7 +40,8 @@ pub struct KernelLockWaits {
     /// system call or handles the exception. Empty if the kernel hides its names.
     pub functions: Vec<String>,
     /// How long threads waited, spinning, asleep and without a core, in nanoseconds of the windows.
-    pub ns: u64,
+    #[serde(rename = "ns")]
+    pub waited: Nanoseconds,
     /// The number of waits in the windows.
     pub count: u64,
     /// How many different threads waited.

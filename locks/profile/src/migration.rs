@@ -21,6 +21,8 @@
 //! the recording does not support one: on one core, with too few hand-overs, or for a site that
 //! only one run reached.
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{Family, Frame, Histogram, Lock, Profile, Run};
 
 /// How many holds, and how many hand-overs between cores, an estimate needs.
@@ -43,9 +45,8 @@ pub struct MigratingLines {
     pub low: f64,
     /// The upper end of it.
     pub high: f64,
-    /// How much longer a hold was because of them in the run on several cores, in nanoseconds, on
-    /// average.
-    pub extra_ns: f64,
+    /// How much longer a hold was because of them in the run on several cores, on average.
+    pub extra_hold: Nanoseconds<f64>,
 }
 
 /// Identifies a lock across two runs, by the place where it was created.
@@ -84,12 +85,12 @@ impl Profile {
     /// Estimates how many cache lines move, one after the other, to a new holder of `lock` from the
     /// core of the last holder. `process` is the index of the lock's process in the first run.
     ///
-    /// This needs a second run that was confined to one core, and [`core_to_core_ns`](crate::Host).
+    /// This needs a second run that was confined to one core, and [`core_to_core`](crate::Host).
     /// Locks of one site are not told apart in the confined run. Returns `None` if the data support
     /// no estimate, and for shared holds, whose hand-overs are not recorded.
     #[must_use]
     pub fn migrating_lines(&self, process: usize, lock: &Lock) -> Option<MigratingLines> {
-        let transfer = self.host.core_to_core_ns.filter(|ns| *ns > 0.0 && ns.is_finite())?;
+        let transfer = self.host.core_to_core.filter(|time| time.0 > 0.0 && time.0.is_finite())?;
         let first = self.runs.first().filter(|run| run.cores > 1)?;
         let confined = self.runs.iter().skip(1).find(|run| run.cores == 1)?;
         let process = first.processes.get(process)?;
@@ -103,25 +104,27 @@ impl Profile {
         }
         let with_the_lock = transfer * share;
         let on_all_cores = transfer * share.max(1.0 - 1.0 / f64::from(first.cores));
-        let extra = TRIMS
-            .map(|trim| lock.hold.trimmed_mean_ns(0.0, trim) - before.trimmed_mean_ns(0.0, trim));
-        let error = standard_error(&lock.hold).hypot(standard_error(&before));
-        let least = extra.into_iter().fold(f64::INFINITY, f64::min);
-        let most = extra.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let extra =
+            TRIMS.map(|trim| lock.hold.trimmed_mean(0.0, trim) - before.trimmed_mean(0.0, trim));
+        let error = Nanoseconds(standard_error(&lock.hold).0.hypot(standard_error(&before).0));
+        let least = extra.into_iter().fold(Nanoseconds(f64::INFINITY), Nanoseconds::min);
+        let most = extra.into_iter().fold(Nanoseconds(f64::NEG_INFINITY), Nanoseconds::max);
+        let extra_hold = extra[1].max(Nanoseconds(0.0));
         Some(MigratingLines {
-            lines: extra[1].max(0.0) / (with_the_lock * on_all_cores).sqrt(),
-            low: (least - 2.0 * error).max(0.0) / on_all_cores,
-            high: (most + 2.0 * error).max(0.0) / with_the_lock,
-            extra_ns: extra[1].max(0.0),
+            lines: extra_hold.0 / (with_the_lock.0 * on_all_cores.0).sqrt(),
+            low: (least - error * 2.0).max(Nanoseconds(0.0)) / on_all_cores,
+            high: (most + error * 2.0).max(Nanoseconds(0.0)) / with_the_lock,
+            extra_hold,
         })
     }
 }
 
-/// Returns how far the trimmed mean may be off, in nanoseconds. This is the standard deviation of a
+/// Returns how far the trimmed mean may be off. This is the standard deviation of a
 /// mean of that many holds, and includes the width of the buckets in which they were counted.
-fn standard_error(holds: &Histogram) -> f64 {
-    let (low, high) = (holds.quantile(0.159), holds.quantile(0.841));
+fn standard_error(holds: &Histogram) -> Nanoseconds<f64> {
+    let [low, middle, high] = [0.159, 0.5, 0.841].map(|q| holds.quantile(q).0);
     let deviation = (high - low) / 2.0;
-    let resolution = holds.quantile(0.5) * 0.02;
-    (deviation * deviation / holds.count.max(1) as f64 + resolution * resolution).sqrt()
+    let resolution = middle * 0.02;
+    let error = deviation * deviation / holds.count.max(1) as f64 + resolution * resolution;
+    Nanoseconds(error.sqrt())
 }

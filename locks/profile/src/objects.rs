@@ -12,9 +12,9 @@ use crate::Recording;
 pub enum ObjectKind {
     /// A mutex, a read-write lock or a spin lock.
     Lock,
-    /// A condition variable.
+    /// A condition variable, whose waiters wait for a signal.
     Condition,
-    /// A barrier.
+    /// A barrier, whose waiters wait for other threads to arrive.
     Barrier,
 }
 

@@ -107,7 +107,7 @@ impl Futexes {
 /// A process image without a recording.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unrecorded {
-    /// The process id.
+    /// The id of the process that executed it.
     pub pid: u32,
     /// The path of the executable. It is empty if it could not be read.
     pub executable: String,

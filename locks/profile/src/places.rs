@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_recording::{BarrierBlock, CallerBlock, LockBlock, UnitId, kind};
 
 use crate::reader::Reader;
@@ -39,7 +40,7 @@ impl Reader<'_> {
             sums[0] = sums[0].max(sums[1]);
             unit = recording.word(unit, offset_of!(CallerBlock, next));
         }
-        let known = [whole.acquisitions as f64, whole.contended as f64, whole.wait_ns];
+        let known = [whole.acquisitions as f64, whole.contended as f64, whole.waited.0];
         let scale: [f64; 3] = std::array::from_fn(|index| {
             let sampled: f64 = places.values().map(|counts| counts[index]).sum();
             if sampled > 0.0 { known[index] / sampled } else { 0.0 }
@@ -51,11 +52,11 @@ impl Reader<'_> {
                 // Shares of sums that are themselves below 2^64.
                 acquisitions: (counts[0] * scale[0]).round() as u64,
                 contended: (counts[1] * scale[1]).round() as u64,
-                wait_ns: counts[2] * scale[2],
+                waited: Nanoseconds(counts[2] * scale[2]),
             })
             .collect();
         callers.sort_by(|one, other| {
-            let key = |caller: &Caller| (caller.wait_ns, caller.acquisitions as f64);
+            let key = |caller: &Caller| (caller.waited, caller.acquisitions as f64);
             let ((wait, count), (other_wait, other_count)) = (key(one), key(other));
             other_wait.total_cmp(&wait).then(other_count.total_cmp(&count))
         });

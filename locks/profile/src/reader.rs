@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_recording::{
     BUCKETS, ConditionBlock, ContentionBlock, FileHeader, Histogram as RawHistogram,
     HistogramBlock, LockBlock, MAX_FRAMES, MET, NESTED, NO_NUMBER, SHARDS, SHARED_SLOT, ShardBlock,
@@ -71,13 +72,13 @@ impl Process {
     /// not noted it for a while.
     pub(crate) fn note_counted_time(&mut self) {
         let threads = &mut self.threads;
-        threads.cpu_ns = threads.cpu_ns.max(threads.think.sum_ns + held_ns(&self.locks));
+        threads.cpu_time = threads.cpu_time.max(threads.think.sum + held(&self.locks));
     }
 }
 
 /// Returns the processor time in all holds.
-fn held_ns(locks: &[Lock]) -> f64 {
-    locks.iter().map(Lock::held_ns).sum()
+fn held(locks: &[Lock]) -> Nanoseconds<f64> {
+    locks.iter().map(Lock::held).sum()
 }
 
 /// The counters of a lock in one mode, summed over its shards.
@@ -114,9 +115,14 @@ impl Reader<'_> {
         let sum = recording.long(unit, offset + offset_of!(RawHistogram, sum));
         Histogram {
             count: buckets.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count)),
-            sum_ns: sum as f64 / self.clock.ghz,
+            sum: self.duration(sum),
             buckets,
         }
+    }
+
+    /// How long so many cycles of the time-stamp counter last.
+    fn duration(&self, cycles: u64) -> Nanoseconds<f64> {
+        Nanoseconds(cycles as f64 / self.clock.ghz)
     }
 
     /// Returns the lower bound of a bucket in nanoseconds.
@@ -138,7 +144,7 @@ impl Reader<'_> {
         let sum = recording.long(unit, offset + offset_of!(SparseHistogram, sum));
         Histogram {
             count: buckets.iter().map(|(_, count)| count).sum(),
-            sum_ns: sum as f64 / self.clock.ghz,
+            sum: self.duration(sum),
             buckets: buckets
                 .into_iter()
                 .map(|(index, count)| (self.lower_bound(index), count))
@@ -220,9 +226,9 @@ impl Reader<'_> {
             let exclusive = sides.remove(&(*unit, mode::EXCLUSIVE as u32)).unwrap_or_default();
             let shared = sides.remove(&(*unit, mode::SHARED as u32)).unwrap_or_default();
             if let Some(mut lock) = self.lock(*unit, *id, exclusive, shared, ids) {
-                lock.hold_asleep_ns *= sleep_factor;
+                lock.hold_asleep *= sleep_factor;
                 if let Some(read) = &mut lock.read {
-                    read.hold_asleep_ns *= sleep_factor;
+                    read.hold_asleep *= sleep_factor;
                 }
                 locks.push(lock);
             }
@@ -241,10 +247,8 @@ impl Reader<'_> {
     ) -> Option<Lock> {
         let recording = self.recording;
         let failed = |mode| recording.long(unit, offset_of!(LockBlock, failed) + mode * 8);
-        let asleep_ns = |mode| {
-            let cycles = recording.long(unit, offset_of!(LockBlock, asleep) + mode * 8);
-            cycles as f64 / self.clock.ghz
-        };
+        let asleep =
+            |mode| self.duration(recording.long(unit, offset_of!(LockBlock, asleep) + mode * 8));
         let acquisitions = exclusive.same_core.saturating_add(exclusive.other_core);
         let family = Family::of(recording.word(unit, offset_of!(LockBlock, family)))?;
         let mostly_by = mostly_by(&exclusive, &shared);
@@ -253,7 +257,7 @@ impl Reader<'_> {
             contended: shared.wait.count,
             failed_tries: failed(mode::SHARED),
             hold: shared.hold,
-            hold_asleep_ns: asleep_ns(mode::SHARED),
+            hold_asleep: asleep(mode::SHARED),
             wait: shared.wait,
         });
         let mut nested = exclusive.nested;
@@ -269,16 +273,16 @@ impl Reader<'_> {
         let used = acquisitions > 0
             || failed(mode::EXCLUSIVE) > 0
             || read.as_ref().is_some_and(|read| read.acquisitions > 0 || read.failed_tries > 0);
-        let hold_asleep_ns = asleep_ns(mode::EXCLUSIVE);
+        let hold_asleep = asleep(mode::EXCLUSIVE);
         if !used {
             return None;
         }
-        let waited = |read: &ReadSide| (read.acquisitions, read.contended, read.wait.sum_ns);
-        let (taken, contended, wait_ns) = read.as_ref().map_or((0, 0, 0.0), waited);
+        let waited = |read: &ReadSide| (read.acquisitions, read.contended, read.wait.sum);
+        let (taken, contended, waited) = read.as_ref().map_or((0, 0, Nanoseconds(0.0)), waited);
         let whole = Caller {
             acquisitions: acquisitions.saturating_add(taken),
             contended: exclusive.wait.count.saturating_add(contended),
-            wait_ns: exclusive.wait.sum_ns + wait_ns,
+            waited: exclusive.wait.sum + waited,
             site: Vec::new(),
         };
         Some(Lock {
@@ -292,7 +296,7 @@ impl Reader<'_> {
             contended: exclusive.wait.count,
             failed_tries: failed(mode::EXCLUSIVE),
             hold: exclusive.hold,
-            hold_asleep_ns,
+            hold_asleep,
             wait: exclusive.wait,
             waiters_met: exclusive.met,
             handoffs: Handoffs { same_core: exclusive.same_core, other_core: exclusive.other_core },
@@ -327,18 +331,18 @@ impl Reader<'_> {
             started: recording.header(offset_of!(FileHeader, threads_started)),
             locking: recording.header(offset_of!(FileHeader, threads_locking)),
             peak: recording.header(offset_of!(FileHeader, threads_peak)),
-            cpu_ns: recording.header(offset_of!(FileHeader, cpu_ns)) as f64,
+            cpu_time: Nanoseconds(recording.header(offset_of!(FileHeader, cpu_ns)) as f64),
             ..Threads::default()
         };
         for unit in recording.of_kind(kind::THREAD) {
             threads.think.merge(&self.histogram(unit, offset_of!(ThreadBlock, think)));
             let between = recording.long(unit, offset_of!(ThreadBlock, asleep_between));
-            threads.think_asleep_ns += between as f64 / self.clock.ghz;
+            threads.think_asleep += self.duration(between);
         }
         let (all, factor) = self.sleep();
-        threads.think_asleep_ns = match factor {
-            Some(factor) => threads.think_asleep_ns * factor,
-            None => all as f64 / self.clock.ghz,
+        threads.think_asleep = match factor {
+            Some(factor) => threads.think_asleep * factor,
+            None => self.duration(all),
         };
         threads
     }

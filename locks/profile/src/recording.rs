@@ -31,27 +31,27 @@ pub enum RecordingError {
     Io {
         /// The file or directory.
         file: PathBuf,
-        /// What it said.
+        /// What the file system said.
         source: std::io::Error,
     },
     /// Some other kind of file.
     #[error("{}: byte 0: not a recording of the measuring library; name a .kcrec file of this machine", file.display())]
     Foreign {
-        /// The file.
+        /// The path of the recording.
         file: PathBuf,
     },
     /// Written by another version.
     #[error("{}: byte 8: layout version {found}, but this program reads {VERSION}; measure again with the library of this version", file.display())]
     Version {
-        /// The file.
+        /// The path of the recording.
         file: PathBuf,
-        /// Its version.
+        /// The layout version in the file.
         found: u32,
     },
     /// The file ends too early.
     #[error("{}: byte {at}: the file ends inside a block; it was cut short, so measure again", file.display())]
     Truncated {
-        /// The file.
+        /// The path of the recording.
         file: PathBuf,
         /// Where the block begins.
         at: u64,
@@ -59,7 +59,7 @@ pub enum RecordingError {
     /// A block that cannot be.
     #[error("{}: byte {at}: {what}; the file is damaged, so measure again", file.display())]
     Damaged {
-        /// The file.
+        /// The path of the recording.
         file: PathBuf,
         /// Where the block begins.
         at: u64,

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_recording::FileHeader;
 
 use crate::recording::{ClockRate, RECORDING_EXTENSION, Recording, RecordingError};
@@ -21,7 +22,7 @@ use crate::{Process, Symbols};
 pub struct Snapshot {
     recordings: BTreeMap<OsString, Recording>,
     /// Processor time so far by process, where it is known better than the recording knows it.
-    processor_ns: BTreeMap<u32, u64>,
+    processor_time: BTreeMap<u32, Nanoseconds>,
 }
 
 impl Snapshot {
@@ -49,7 +50,7 @@ impl Snapshot {
     /// Notes how much processor time a process has used until this moment. Recordings know it only
     /// as of the last time that they were stamped.
     pub fn note_processor_time(&mut self, pid: u32, time: Duration) {
-        self.processor_ns.insert(pid, time.as_nanos() as u64);
+        self.processor_time.insert(pid, time.into());
     }
 
     /// What the processes did, in the order of their recordings' names; those that took no lock
@@ -84,8 +85,8 @@ impl Snapshot {
     }
 
     fn correct(&self, process: &mut Process) {
-        if let Some(ns) = self.processor_ns.get(&process.pid) {
-            process.threads.cpu_ns = process.threads.cpu_ns.max(*ns as f64);
+        if let Some(time) = self.processor_time.get(&process.pid) {
+            process.threads.cpu_time = process.threads.cpu_time.max(time.calculated());
         }
     }
 }

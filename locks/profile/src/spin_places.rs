@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A place in the program at which a timer found threads in a loop that only waits for another thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SpinPlace {
-    /// The process id.
+    /// The id of the process whose threads spun.
     pub process: u32,
     /// The function for people, with its file or line.
     pub function: String,
@@ -17,7 +17,7 @@ pub struct SpinPlace {
     pub threads: u64,
 }
 
-/// The function.
+/// Shows the function and its file or line; not the process and the counts.
 impl fmt::Display for SpinPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.function)

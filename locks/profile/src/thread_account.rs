@@ -45,8 +45,8 @@
 //! };
 //! let threads = [thread(producer, "feed", true), thread(consumer, "eat-1", false)];
 //! let times = account.finish(&threads, &|_| WordKind::Condition, &|_| "the queue".to_owned());
-//! assert_eq!(times.roles[1].times.work_ns, 80);
-//! assert_eq!(times.roles[1].times.ready_ns, 5);
+//! assert_eq!(times.roles[1].times.work, Nanoseconds(80));
+//! assert_eq!(times.roles[1].times.ready, Nanoseconds(5));
 //! assert_eq!(times.edges[0].to, kilocore_lock_profile::WaitedFor::Role(0));
 //! ```
 

@@ -13,7 +13,7 @@ pub enum Finding {
     OneBusyThread {
         /// Its role, by `id`.
         role: u32,
-        /// Its role's name.
+        /// The name of the thread's role.
         name: String,
         /// The share of its time in which it computes.
         busy: f64,
@@ -29,7 +29,7 @@ pub enum Finding {
     GlobalLock {
         /// The lock, by `id`.
         word: u32,
-        /// Its name.
+        /// The name of the lock for people.
         name: String,
         /// Whether it is known to be an interpreter's global lock. Otherwise the times say so.
         interpreter: bool,
@@ -44,13 +44,13 @@ pub enum Finding {
     SlowestStage {
         /// The stage, by `id` of its role.
         role: u32,
-        /// Its name.
+        /// The name of the stage's role.
         name: String,
         /// The share of its time in which it computes.
         busy: f64,
         /// The role that waits longest for it, by `id`.
         waiting_role: u32,
-        /// That role's name.
+        /// The name of the role that waits.
         waiting_name: String,
         /// The share of the time in which it waits for the stage, of that in which it does not lack a
         /// core.
@@ -60,7 +60,7 @@ pub enum Finding {
     ContendedLock {
         /// The lock, by `id`.
         word: u32,
-        /// Its name.
+        /// The name of the lock for people.
         name: String,
         /// How many threads wait for it.
         threads: u64,

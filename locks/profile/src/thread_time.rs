@@ -9,6 +9,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::AddAssign;
 
+use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel_locks::KernelLockWaits;
@@ -19,7 +20,8 @@ use crate::thread_findings::Finding;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ThreadTimes {
     /// The sum of the lengths of the windows in which the threads were watched.
-    pub observed_ns: u64,
+    #[serde(rename = "observed_ns")]
+    pub observed: Nanoseconds,
     /// How many windows there were.
     pub windows: u64,
     /// The roles, in the order of their `id`, which is their place in this list.
@@ -45,13 +47,13 @@ pub struct ThreadTimes {
 }
 
 /// Threads that were watched for less than this may have done anything the rest of the time.
-const LEAST_OBSERVED_NS: u64 = 50_000_000;
+const LEAST_OBSERVED: Nanoseconds = Nanoseconds(50_000_000);
 
 impl ThreadTimes {
     /// Whether the threads were watched for long enough to say what they do.
     #[must_use]
     pub fn is_enough(&self) -> bool {
-        self.observed_ns >= LEAST_OBSERVED_NS
+        self.observed >= LEAST_OBSERVED
     }
 
     /// Returns the activities of all threads together.
@@ -66,7 +68,7 @@ impl ThreadTimes {
 pub struct RoleTimes {
     /// Its place in [`ThreadTimes::roles`].
     pub id: u32,
-    /// The process id.
+    /// The id of the process that its threads belong to.
     pub process: u32,
     /// The threads' name without numbers. Where threads of one name do different things, ` in ` and the
     /// function in which these are all the time. It is empty if the name is not known.
@@ -77,7 +79,8 @@ pub struct RoleTimes {
     /// How many threads there were, at any time.
     pub threads: u64,
     /// For how long the thread that computed longest did.
-    pub busiest_ns: u64,
+    #[serde(rename = "busiest_ns")]
+    pub busiest: Nanoseconds,
     /// What they did, summed over the threads.
     pub times: Activities,
     /// For which words they waited, the one with the longest waits first.
@@ -92,130 +95,153 @@ impl fmt::Display for RoleTimes {
     }
 }
 
-/// What threads did, in nanoseconds. The sum of all is the time of the windows, once for each thread.
+/// What threads did. The sum of all is the time of the windows, once for each thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Activities {
     /// On a core, in the program and its libraries, other than spinning.
-    pub user_ns: u64,
+    #[serde(rename = "user_ns")]
+    pub user: Nanoseconds,
     /// On a core, in a loop of the program that does nothing but wait for another thread to write to
     /// memory.
-    pub spinning_ns: u64,
+    #[serde(rename = "spinning_ns")]
+    pub spinning: Nanoseconds,
     /// On a core, in the kernel.
-    pub kernel_ns: u64,
+    #[serde(rename = "kernel_ns")]
+    pub kernel: Nanoseconds,
     /// On a core, where no timer sample tells user and kernel apart.
-    pub undivided_ns: u64,
+    #[serde(rename = "undivided_ns")]
+    pub undivided: Nanoseconds,
     /// Ready to run, and without a core.
-    pub ready_ns: u64,
+    #[serde(rename = "ready_ns")]
+    pub ready: Nanoseconds,
     /// Waiting for a lock of the program.
-    pub locks_ns: u64,
+    #[serde(rename = "locks_ns")]
+    pub locks: Nanoseconds,
     /// Waiting for work: condition variables, channels, queues, semaphores.
-    pub work_ns: u64,
+    #[serde(rename = "work_ns")]
+    pub work: Nanoseconds,
     /// Parked by a runtime that had nothing to do.
-    pub idle_ns: u64,
+    #[serde(rename = "idle_ns")]
+    pub idle: Nanoseconds,
     /// Waiting at a barrier for other threads.
-    pub barriers_ns: u64,
+    #[serde(rename = "barriers_ns")]
+    pub barriers: Nanoseconds,
     /// Waiting for a thread or a child process to end.
-    pub ends_ns: u64,
+    #[serde(rename = "ends_ns")]
+    pub ends: Nanoseconds,
     /// Waiting for a futex word of which nobody knows what it is.
-    pub unclassified_ns: u64,
+    #[serde(rename = "unclassified_ns")]
+    pub unclassified: Nanoseconds,
     /// Asleep for a time that the thread itself chose.
-    pub sleep_ns: u64,
+    #[serde(rename = "sleep_ns")]
+    pub sleep: Nanoseconds,
     /// Waiting for input or output.
-    pub io_ns: u64,
+    #[serde(rename = "io_ns")]
+    pub io: Nanoseconds,
     /// Waiting for one of the kernel's own locks, asleep or, where that is seen, spinning.
-    pub kernel_locks_ns: u64,
+    #[serde(rename = "kernel_locks_ns")]
+    pub kernel_locks: Nanoseconds,
     /// Waiting for a page.
-    pub page_faults_ns: u64,
+    #[serde(rename = "page_faults_ns")]
+    pub page_faults: Nanoseconds,
     /// Waiting for something else that is known.
-    pub other_ns: u64,
+    #[serde(rename = "other_ns")]
+    pub other: Nanoseconds,
     /// Time of which no event tells what the thread did.
-    pub unknown_ns: u64,
+    #[serde(rename = "unknown_ns")]
+    pub unknown: Nanoseconds,
     /// Windows in which nothing at all was seen or said of a thread: it had not begun yet, or had
     /// ended. This is not a part of the thread's time.
-    pub absent_ns: u64,
+    #[serde(rename = "absent_ns")]
+    pub absent: Nanoseconds,
 }
 
 impl Activities {
     /// Time on a core, whether a thread computes there or spins.
     #[must_use]
-    pub fn computing_ns(&self) -> u64 {
-        let Self { user_ns, spinning_ns, kernel_ns, undivided_ns, .. } = *self;
-        [spinning_ns, kernel_ns, undivided_ns].into_iter().fold(user_ns, u64::saturating_add)
+    pub fn computing(&self) -> Nanoseconds {
+        let Self { user, spinning, kernel, undivided, .. } = *self;
+        Nanoseconds::saturating_sum([user, spinning, kernel, undivided])
     }
 
     /// Time on a core in which a thread does not spin for another one.
     #[must_use]
-    pub fn working_ns(&self) -> u64 {
-        self.computing_ns().saturating_sub(self.spinning_ns)
+    pub fn working(&self) -> Nanoseconds {
+        self.computing().saturating_sub(self.spinning)
     }
 
     /// Time asleep in futexes: for locks, work, barriers, the end of threads, and unclassified.
     #[must_use]
-    pub fn waiting_ns(&self) -> u64 {
-        let Self { locks_ns, work_ns, idle_ns, barriers_ns, ends_ns, unclassified_ns, .. } = *self;
-        [locks_ns, work_ns, idle_ns, barriers_ns, ends_ns, unclassified_ns]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+    pub fn waiting(&self) -> Nanoseconds {
+        let Self { locks, work, idle, barriers, ends, unclassified, .. } = *self;
+        Nanoseconds::saturating_sum([locks, work, idle, barriers, ends, unclassified])
     }
 
     /// The threads' time: all of it but the windows in which they were absent.
     #[must_use]
-    pub fn present_ns(&self) -> u64 {
-        let Self { ready_ns, sleep_ns, io_ns, kernel_locks_ns, page_faults_ns, .. } = *self;
-        let Self { other_ns, unknown_ns, .. } = *self;
-        [ready_ns, sleep_ns, io_ns, kernel_locks_ns, page_faults_ns, other_ns, unknown_ns]
-            .into_iter()
-            .fold(self.computing_ns().saturating_add(self.waiting_ns()), u64::saturating_add)
+    pub fn present(&self) -> Nanoseconds {
+        let Self { ready, sleep, io, kernel_locks, page_faults, other, unknown, .. } = *self;
+        Nanoseconds::saturating_sum([
+            self.computing(),
+            self.waiting(),
+            ready,
+            sleep,
+            io,
+            kernel_locks,
+            page_faults,
+            other,
+            unknown,
+        ])
     }
 
     /// Every activity that is a part of the threads' time, with its name for people, in the order in
     /// which tables show them.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, u64); 17] {
+    pub fn named(&self) -> [(&'static str, Nanoseconds); 17] {
         [
-            ("user", self.user_ns),
-            ("spinning", self.spinning_ns),
-            ("kernel", self.kernel_ns),
-            ("computing", self.undivided_ns),
-            ("no core", self.ready_ns),
-            ("locks", self.locks_ns),
-            ("work", self.work_ns),
-            ("idle", self.idle_ns),
-            ("barriers", self.barriers_ns),
-            ("ends", self.ends_ns),
-            ("futexes", self.unclassified_ns),
-            ("sleep", self.sleep_ns),
-            ("I/O", self.io_ns),
-            ("kernel locks", self.kernel_locks_ns),
-            ("pages", self.page_faults_ns),
-            ("other", self.other_ns),
-            ("unknown", self.unknown_ns),
+            ("user", self.user),
+            ("spinning", self.spinning),
+            ("kernel", self.kernel),
+            ("computing", self.undivided),
+            ("no core", self.ready),
+            ("locks", self.locks),
+            ("work", self.work),
+            ("idle", self.idle),
+            ("barriers", self.barriers),
+            ("ends", self.ends),
+            ("futexes", self.unclassified),
+            ("sleep", self.sleep),
+            ("I/O", self.io),
+            ("kernel locks", self.kernel_locks),
+            ("pages", self.page_faults),
+            ("other", self.other),
+            ("unknown", self.unknown),
         ]
     }
 }
 
 impl AddAssign for Activities {
     fn add_assign(&mut self, other: Self) {
-        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
-        sum(&mut self.user_ns, other.user_ns);
-        sum(&mut self.spinning_ns, other.spinning_ns);
-        sum(&mut self.kernel_ns, other.kernel_ns);
-        sum(&mut self.undivided_ns, other.undivided_ns);
-        sum(&mut self.ready_ns, other.ready_ns);
-        sum(&mut self.locks_ns, other.locks_ns);
-        sum(&mut self.work_ns, other.work_ns);
-        sum(&mut self.idle_ns, other.idle_ns);
-        sum(&mut self.barriers_ns, other.barriers_ns);
-        sum(&mut self.ends_ns, other.ends_ns);
-        sum(&mut self.unclassified_ns, other.unclassified_ns);
-        sum(&mut self.sleep_ns, other.sleep_ns);
-        sum(&mut self.io_ns, other.io_ns);
-        sum(&mut self.kernel_locks_ns, other.kernel_locks_ns);
-        sum(&mut self.page_faults_ns, other.page_faults_ns);
-        sum(&mut self.other_ns, other.other_ns);
-        sum(&mut self.unknown_ns, other.unknown_ns);
-        sum(&mut self.absent_ns, other.absent_ns);
+        let sum = |a: &mut Nanoseconds, b| *a = a.saturating_add(b);
+        sum(&mut self.user, other.user);
+        sum(&mut self.spinning, other.spinning);
+        sum(&mut self.kernel, other.kernel);
+        sum(&mut self.undivided, other.undivided);
+        sum(&mut self.ready, other.ready);
+        sum(&mut self.locks, other.locks);
+        sum(&mut self.work, other.work);
+        sum(&mut self.idle, other.idle);
+        sum(&mut self.barriers, other.barriers);
+        sum(&mut self.ends, other.ends);
+        sum(&mut self.unclassified, other.unclassified);
+        sum(&mut self.sleep, other.sleep);
+        sum(&mut self.io, other.io);
+        sum(&mut self.kernel_locks, other.kernel_locks);
+        sum(&mut self.page_faults, other.page_faults);
+        sum(&mut self.other, other.other);
+        sum(&mut self.unknown, other.unknown);
+        sum(&mut self.absent, other.absent);
     }
 }
 
@@ -231,10 +257,11 @@ impl Sum for Activities {
 /// The waits of a role for a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RoleWait {
-    /// The word's `id`.
+    /// The word, by its place in [`ThreadTimes::words`].
     pub word: u32,
     /// How long all its threads waited for it.
-    pub ns: u64,
+    #[serde(rename = "ns")]
+    pub waited: Nanoseconds,
     /// How many waits. A wait that lasts over several windows counts in each of them.
     pub count: u64,
 }
@@ -251,7 +278,7 @@ pub enum WordKind {
     ReadWriteLock,
     /// A condition variable, channel, queue or semaphore: who waits there waits for work.
     Condition,
-    /// A barrier.
+    /// A barrier: who waits there waits for other threads to arrive.
     Barrier,
     /// Waiting for a thread to end.
     Join,
@@ -259,7 +286,7 @@ pub enum WordKind {
     Idle,
     /// The one lock that an interpreter's threads take in turn.
     GlobalInterpreterLock,
-    /// Not known.
+    /// Nothing that was seen tells what the word is for.
     #[default]
     Unknown,
 }
@@ -286,7 +313,8 @@ pub struct WaitedWord {
     /// Its name for people. It may be empty.
     pub name: String,
     /// How long all threads together waited for it.
-    pub ns: u64,
+    #[serde(rename = "ns")]
+    pub waited: Nanoseconds,
     /// How many waits. A wait that lasts over several windows counts in each of them.
     pub count: u64,
     /// How many different threads waited for it. If the entry stands for several words, a thread
@@ -325,13 +353,13 @@ pub enum WaitedFor {
     Role(u32),
     /// A thread that was not watched: one of another program, or the kernel.
     Outside,
-    /// Nobody knows.
+    /// Nothing that was seen tells whom.
     Unknown,
 }
 
 /// An edge of the graph: a role waits for another, through a word.
 ///
-/// `direct_ns` is how long the role's own threads waited so. `in_all_ns` also counts those that
+/// `direct` is how long the role's own threads waited so. `in_all` also counts those that
 /// waited at the same time for one of these waiting threads, directly or through others (Zhou, Gan,
 /// Ma and Wang, *wPerf*, OSDI 2018).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -343,9 +371,11 @@ pub struct WaitEdge {
     /// Through which word, by its `id`.
     pub word: u32,
     /// The waits of the role's own threads.
-    pub direct_ns: u64,
+    #[serde(rename = "direct_ns")]
+    pub direct: Nanoseconds,
     /// These, and the waits that others had because of them.
-    pub in_all_ns: u64,
+    #[serde(rename = "in_all_ns")]
+    pub in_all: Nanoseconds,
 }
 
 /// A role that others wait for.
@@ -355,16 +385,20 @@ pub struct Bottleneck {
     pub role: u32,
     /// How long threads waited, directly or through others, while one of the role's threads was the
     /// end of the chain: the one that waited for nobody.
-    pub waited_for_ns: u64,
+    #[serde(rename = "waited_for_ns")]
+    pub waited_for: Nanoseconds,
     /// The share of this in all waits of the graph, from 0 to 1.
     pub score: f64,
     /// The part in which the role's thread was on a core.
-    pub computing_ns: u64,
+    #[serde(rename = "computing_ns")]
+    pub computing: Nanoseconds,
     /// The part in which it had no core, and would have run.
-    pub ready_ns: u64,
+    #[serde(rename = "ready_ns")]
+    pub ready: Nanoseconds,
     /// The part in which it slept, or waited for input, output or the kernel. For the rest, nobody
     /// knows what it did.
-    pub asleep_ns: u64,
+    #[serde(rename = "asleep_ns")]
+    pub asleep: Nanoseconds,
 }
 
 /// How much is known of where the time went.
@@ -388,5 +422,6 @@ pub struct TimesCoverage {
     pub ticks_seen: bool,
     /// The time of the windows that the graph is made from. It is less than the time observed if
     /// there was too much to keep.
-    pub graph_ns: u64,
+    #[serde(rename = "graph_ns")]
+    pub graph_time: Nanoseconds,
 }

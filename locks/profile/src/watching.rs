@@ -1,6 +1,7 @@
 //! What a profile says of a program that was watched from outside, in windows, instead of recorded
 //! from inside.
 
+use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 /// How a run was watched.
@@ -15,12 +16,13 @@ pub struct Watching {
     /// How many windows there were. In these, and only in these, everything was recorded.
     pub windows: u64,
     /// Their length, all together.
-    pub windows_ns: f64,
+    #[serde(rename = "windows_ns")]
+    pub window_time: Nanoseconds<f64>,
     /// The share of the cores' time that watching took, by estimate, from 0 to 1.
     pub cost_share: f64,
     /// What a hit of a watchpoint cost the thread that ran into it. Absent if nothing was watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_ns: Option<f64>,
+    #[serde(rename = "hit_ns", default, skip_serializing_if = "Option::is_none")]
+    pub hit_cost: Option<Nanoseconds<f64>>,
     /// The share of all threads' time, from 0 to 1, in which they were off their cores for a reason
     /// that could not be seen.
     pub unknown_share: f64,
@@ -59,11 +61,19 @@ pub enum Rights {
 
 /// An interval that holds the truth in nine cases of ten, or more.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Interval {
+pub struct Interval<T = f64> {
     /// The lower end of the interval.
-    pub low: f64,
+    pub low: T,
     /// The upper end of the interval.
-    pub high: f64,
+    pub high: T,
+}
+
+impl<T> Interval<T> {
+    /// The same interval with each end as `of` makes it, for example with a unit.
+    #[must_use]
+    pub fn map<U>(self, of: impl Fn(T) -> U) -> Interval<U> {
+        Interval { low: of(self.low), high: of(self.high) }
+    }
 }
 
 /// How well the figures of a lock are known that was watched in windows.
@@ -72,14 +82,15 @@ pub struct Precision {
     /// In how many windows its word was watched.
     pub windows: u64,
     /// Their length, all together.
-    pub windows_ns: f64,
+    #[serde(rename = "windows_ns")]
+    pub window_time: Nanoseconds<f64>,
     /// How many writes to the word they saw.
     pub writes: u64,
     /// The acquisitions of the whole run. Absent if it is not known what the writes mean. The
     /// lock's acquisitions are then its waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquisitions: Option<Interval>,
-    /// The mean time in which a holder runs, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hold_ns: Option<Interval>,
+    /// The mean time in which a holder runs. Absent if holds could not be timed.
+    #[serde(rename = "hold_ns", default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Interval<Nanoseconds<f64>>>,
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Barrier, FORMAT, FORMAT_VERSION, Histogram, Lock, Nesting, Process, Profile, Run,
 };
@@ -10,7 +11,7 @@ use kilocore_lock_profile::{
 fn lock(id: u32, acquisitions: u64) -> Lock {
     let hold = Histogram {
         count: acquisitions,
-        sum_ns: acquisitions as f64 * 100.0,
+        sum: Nanoseconds(acquisitions as f64 * 100.0),
         buckets: vec![(90.0, acquisitions)],
     };
     let nested_in = vec![Nesting { outer: 9_999, count: 1 }];

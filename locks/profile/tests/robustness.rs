@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     ClockRate, Handoffs, Histogram, Host, Lack, Lock, MigratingLines, Process, Profile,
     ProfileError, Recording, RecordingError, Run, Symbols, Threads, read_directory,
@@ -120,11 +121,11 @@ fn a_recording_with_a_hole_is_read() {
     let lock = &process.locks[0];
     assert_eq!((lock.acquisitions, lock.address, lock.instances), (5, 4096, 1));
     assert_eq!(lock.handoffs, Handoffs { same_core: 4, other_core: 1 });
-    assert_eq!((lock.hold.count, lock.hold.sum_ns), (5, 500.0));
+    assert_eq!((lock.hold.count, lock.hold.sum), (5, Nanoseconds(500.0)));
     // Bucket 4n begins at 16 · 2ⁿ cycles; 256 cycles are 128 ns at 2 GHz.
     assert_eq!(lock.hold.buckets, [(32.0, 1), (128.0, 4)]);
     // Half of what was seen, of 3000 ns that there were.
-    assert_eq!((lock.hold_asleep_ns, process.threads.think_asleep_ns), (1500.0, 1500.0));
+    assert_eq!([lock.hold_asleep, process.threads.think_asleep], [Nanoseconds(1500.0); 2]);
     // Ten to thirty, of the five that there were.
     let taken: Vec<u64> = lock.callers.iter().map(|caller| caller.acquisitions).collect();
     assert_eq!(taken, [4, 1]);
@@ -260,8 +261,8 @@ fn a_recording_tells_why_it_could_not_grow() {
     }
 }
 
-/// A lock with holds in one bucket.
-fn lock(hold_ns: f64, handoffs: Handoffs) -> Lock {
+/// A lock with holds in one bucket, which begins at `hold`.
+fn lock(hold: Nanoseconds<f64>, handoffs: Handoffs) -> Lock {
     Lock {
         id: 0,
         family: kilocore_lock_profile::Family::Mutex,
@@ -272,7 +273,7 @@ fn lock(hold_ns: f64, handoffs: Handoffs) -> Lock {
         acquisitions: 10_000,
         contended: 0,
         failed_tries: 0,
-        hold: Histogram { count: 10_000, sum_ns: hold_ns * 1e4, buckets: vec![(hold_ns, 10_000)] },
+        hold: Histogram { count: 10_000, sum: hold * 1e4, buckets: vec![(hold.0, 10_000)] },
         wait: Histogram::default(),
         waiters_met: Vec::new(),
         handoffs,
@@ -284,7 +285,7 @@ fn lock(hold_ns: f64, handoffs: Handoffs) -> Lock {
 fn run(cores: u32, lock: Lock) -> Run {
     Run {
         cores,
-        wall_ns: 1e9,
+        wall_time: Nanoseconds(1e9),
         exit_status: 0,
         processes: vec![Process {
             pid: 1,
@@ -307,13 +308,13 @@ fn profile() -> Profile {
             processor: "a processor".to_owned(),
             cores: 2,
             clock_ghz: 2.0,
-            core_to_core_ns: Some(100.0),
+            core_to_core: Some(Nanoseconds(100.0)),
             kernel: "6.1".to_owned(),
             offline: None,
         },
         runs: vec![
-            run(2, lock(500.0, handoffs)),
-            run(1, lock(200.0, Handoffs { same_core: 10_000, other_core: 0 })),
+            run(2, lock(Nanoseconds(500.0), handoffs)),
+            run(1, lock(Nanoseconds(200.0), Handoffs { same_core: 10_000, other_core: 0 })),
         ],
         trace: None,
     }
@@ -325,12 +326,12 @@ fn migrating_lines_follow_from_the_two_runs() {
     let estimate =
         |profile: &Profile| profile.migrating_lines(0, &profile.runs[0].processes[0].locks[0]);
     // 300 ns more (up to the width of a bucket), over half of the acquisitions at 100 ns a line.
-    let MigratingLines { lines, low, high, extra_ns } =
+    let MigratingLines { lines, low, high, extra_hold } =
         estimate(&profile).expect("the data suffice");
     assert!((5.9..6.7).contains(&lines), "{lines}");
     assert!(low <= lines && lines <= high && high - low < 2.0, "{low} to {high}");
 
-    assert!((295.0..335.0).contains(&extra_ns), "{extra_ns}");
+    assert!((295.0..335.0).contains(&extra_hold.0), "{extra_hold:?}");
 
     // The same for a lock that one in eight holders takes over from the other core: 24 lines if they
     // go with it, 6 if they are on either core alike, and the mean of these in between.
@@ -348,7 +349,7 @@ fn migrating_lines_follow_from_the_two_runs() {
     few.runs[0].processes[0].locks[0].handoffs = Handoffs { same_core: 9_990, other_core: 10 };
     assert_eq!(estimate(&few), None);
     let mut unknown = profile.clone();
-    unknown.host.core_to_core_ns = None;
+    unknown.host.core_to_core = None;
     assert_eq!(estimate(&unknown), None);
     profile.runs.truncate(1);
     assert_eq!(estimate(&profile), None);
@@ -437,7 +438,7 @@ proptest! {
     ) {
         let buckets: Vec<(f64, u64)> =
             counts.iter().enumerate().map(|(i, count)| (1.25_f64.powi(i as i32), *count)).collect();
-        let histogram = Histogram { count: counts.iter().sum(), sum_ns: 0.0, buckets };
+        let histogram = Histogram { count: counts.iter().sum(), sum: Nanoseconds(0.0), buckets };
         let (low, high) = (a.min(b), a.max(b));
         prop_assert!(histogram.quantile(low) <= histogram.quantile(high));
     }

@@ -1,5 +1,6 @@
 //! Where the threads' time went, as a part of the document.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Activities, Finding, RoleTimes, Run, ThreadTimes, WaitEdge, WaitedFor, WaitedWord, WordKind,
 };
@@ -14,9 +15,10 @@ fn a_run_without_times_is_read_and_written_without_them() {
 
 #[test]
 fn the_document_is_as_its_description_says() {
-    let edge = |to| WaitEdge { from: 0, to, word: 0, direct_ns: 40, in_all_ns: 80 };
+    let edge =
+        |to| WaitEdge { from: 0, to, word: 0, direct: Nanoseconds(40), in_all: Nanoseconds(80) };
     let times = ThreadTimes {
-        observed_ns: 100,
+        observed: Nanoseconds(100),
         words: vec![WaitedWord { kind: WordKind::GlobalInterpreterLock, ..WaitedWord::default() }],
         edges: [WaitedFor::Role(3), WaitedFor::Outside, WaitedFor::Unknown].map(edge).to_vec(),
         findings: vec![Finding::NoContention { wait: 0.0, known: 1.0 }],
@@ -46,9 +48,9 @@ fn all_activities_but_absence_are_named_and_are_the_threads_time() {
         let one = format!("{{\"{field}\":{}}}", 1_u64 << number);
         times += serde_json::from_str(&one).expect("a field alone is enough");
     }
-    let named: u64 = times.named().iter().map(|(_, ns)| ns).sum();
-    assert_eq!(named, times.present_ns());
-    assert_eq!(named + times.absent_ns, (1 << 18) - 1);
+    let named: Nanoseconds = times.named().iter().map(|(_, time)| *time).sum();
+    assert_eq!(named, times.present());
+    assert_eq!(named + times.absent, Nanoseconds((1 << 18) - 1));
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! The rate of the time-stamp counter, observed over a run.
 
-use kilocore_linux::cycles;
+use std::thread;
+use std::time::Duration;
+
+use kilocore_linux::{cycles, monotonic};
 use kilocore_lock_profile::ClockRate;
+
+/// The rate is observed over at least this time, so that it is right to a few parts in 100,000.
+const LEAST_OBSERVED: Duration = Duration::from_millis(10);
 
 /// A moment on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     cycles: u64,
-    ns: u64,
-}
-
-/// `CLOCK_MONOTONIC` in nanoseconds.
-fn monotonic_ns() -> u64 {
-    kilocore_linux::monotonic().as_nanos() as u64
+    /// The time of [`monotonic`] at this moment.
+    time: Duration,
 }
 
 impl Mark {
@@ -20,9 +22,9 @@ impl Mark {
     pub(crate) fn now() -> Self {
         let reading = || {
             let before = cycles();
-            let ns = monotonic_ns();
+            let time = monotonic();
             let after = cycles();
-            (after.saturating_sub(before), Self { cycles: before + (after - before) / 2, ns })
+            (after.saturating_sub(before), Self { cycles: before + (after - before) / 2, time })
         };
         let mut best = reading();
         for _ in 0..9 {
@@ -34,24 +36,20 @@ impl Mark {
         best.1
     }
 
-    /// Nanoseconds since this moment.
-    pub(crate) fn elapsed_ns(self) -> u64 {
-        monotonic_ns().saturating_sub(self.ns)
+    /// The time from this moment to a later one.
+    pub(crate) fn until(self, later: Self) -> Duration {
+        later.time.saturating_sub(self.time)
     }
 
-    /// Nanoseconds from this moment to a later one.
-    pub(crate) fn ns_until(self, later: Self) -> u64 {
-        later.ns.saturating_sub(self.ns)
-    }
-
-    /// Returns the rate of the counter between this moment and now. Waits until 10 ms have passed
-    /// since this moment, so that the rate is right to a few parts in 100,000.
+    /// Returns the rate of the counter between this moment and now. Waits until there is
+    /// [`LEAST_OBSERVED`] between these.
     pub(crate) fn rate_since(self) -> ClockRate {
-        let passed = self.elapsed_ns();
-        if passed < 10_000_000 {
-            std::thread::sleep(std::time::Duration::from_nanos(10_000_000 - passed));
+        let passed = monotonic().saturating_sub(self.time);
+        if passed < LEAST_OBSERVED {
+            thread::sleep(LEAST_OBSERVED - passed);
         }
         let now = Self::now();
-        ClockRate { ghz: (now.cycles - self.cycles) as f64 / (now.ns - self.ns) as f64 }
+        let cycles = (now.cycles - self.cycles) as f64;
+        ClockRate { ghz: cycles / self.until(now).as_nanos() as f64 }
     }
 }

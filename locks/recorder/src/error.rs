@@ -25,7 +25,7 @@ pub enum MeasureError {
     /// The program cannot be started.
     #[error("{}: {source}; name a program that exists and may be executed", program.to_string_lossy())]
     Start {
-        /// The program.
+        /// The program, as it was named.
         program: OsString,
         /// What the system said.
         source: io::Error,

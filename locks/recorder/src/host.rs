@@ -8,14 +8,14 @@ use kilocore_process::{allowed_cores, kernel_release};
 
 /// Returns the host as a profile describes it. `clock` is the rate of its time-stamp counter.
 ///
-/// [`Host::core_to_core_ns`] is left empty. A caller that can measure it fills it in.
+/// [`Host::core_to_core`] is left empty. A caller that can measure it fills it in.
 #[must_use]
 pub fn host(clock: ClockRate) -> Host {
     Host {
         processor: processor(),
         cores: allowed_cores().len() as u32,
         clock_ghz: clock.ghz,
-        core_to_core_ns: None,
+        core_to_core: None,
         kernel: kernel_release(),
         offline: offline_cores(),
     }

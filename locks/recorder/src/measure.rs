@@ -8,6 +8,7 @@ use std::slice;
 use std::sync::mpsc;
 use std::thread::{self, ScopedJoinHandle};
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     FORMAT, FORMAT_VERSION, Process, Profile, Run, Snapshot, Unrecorded, WhyUnrecorded,
 };
@@ -195,7 +196,7 @@ impl Measurement<'_> {
         }));
         let mut run = Run {
             cores: if confined_to.is_some() { 1 } else { self.cores.len() as u32 },
-            wall_ns: from.ns_until(to) as f64,
+            wall_time: Nanoseconds::from(from.until(to)).calculated(),
             exit_status: shell_status(end.status),
             processes,
             limit: report.limit,

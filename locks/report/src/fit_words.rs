@@ -6,9 +6,9 @@ use kilocore_show::number;
 /// A lock must gain so much to be worth taking.
 const WORTH_TAKING: f64 = 1.05;
 /// A parameter is pinned down well if no more than this part of what was possible beforehand still
-/// is, and loosely up to the other.
+/// is.
 const WELL: f64 = 0.25;
-/// See [`WELL`].
+/// A parameter is pinned down loosely up to this part of what was possible beforehand.
 const LOOSELY: f64 = 0.7;
 
 /// How far the measurements pin a parameter down, in words; `given` if a profile has said it.

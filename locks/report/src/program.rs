@@ -55,8 +55,8 @@ impl LockRow {
                 shared => format!("{} shared", number::count(shared)),
             },
             contended: number::percent(lock.contended_share),
-            hold: number::nanoseconds(lock.hold_ns),
-            wait: number::nanoseconds(lock.wait_ns),
+            hold: number::nanoseconds(lock.hold.0),
+            wait: number::nanoseconds(lock.wait.0),
             held: number::percent(lock.held_share),
             lines: number::plain((lock.lines * 10.0).round() / 10.0),
             lines_range: format!(
@@ -92,7 +92,7 @@ impl PlaceRow {
                 "acquired {} times, waited {}, {} in all",
                 number::engineering(at.acquisitions as f64, ""),
                 number::percent(at.contended as f64 / at.acquisitions.max(1) as f64),
-                number::nanoseconds(at.wait_ns)
+                number::nanoseconds(at.waited.0)
             ),
         }
     }
@@ -120,7 +120,7 @@ pub(crate) fn conditions(profile: &Profile) -> Vec<ConditionRow> {
             site,
             callers,
             waits: number::count(condition.wait.count),
-            mean_wait: number::nanoseconds(condition.wait.mean_ns()),
+            mean_wait: number::nanoseconds(condition.wait.mean().0),
             timed_out: number::count(condition.timed_out),
             signals: number::count(condition.signals),
             broadcasts: number::count(condition.broadcasts),
@@ -135,8 +135,8 @@ pub(crate) fn facts(report: &ForecastReport<'_>) -> Vec<String> {
     let mut facts = vec![format!(
         "{} threads acquired locks; between sections they computed for {} and slept for {} on average.",
         number::count(forecast.profiled_threads),
-        number::nanoseconds(forecast.think_ns),
-        number::nanoseconds(forecast.asleep_ns),
+        number::nanoseconds(forecast.think.0),
+        number::nanoseconds(forecast.asleep.0),
     )];
     if let Some(profile) = report.profile {
         facts.extend(profile.runs.iter().map(run));
@@ -160,8 +160,8 @@ fn run(run: &Run) -> String {
             1 => "one core".to_owned(),
             cores => format!("{cores} cores"),
         },
-        number::nanoseconds(run.wall_ns),
-        number::nanoseconds(run.processes.iter().map(|process| process.threads.cpu_ns).sum()),
+        number::nanoseconds(run.wall_time.0),
+        number::nanoseconds(run.processes.iter().map(|process| process.threads.cpu_time.0).sum()),
         number::count(threads),
         run.exit_status,
     )

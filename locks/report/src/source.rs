@@ -99,7 +99,7 @@ impl FitReport<'_> {
 pub(crate) enum CurveReport<'a> {
     /// A forecast for a program.
     Forecast(&'a ForecastReport<'a>),
-    /// Curves alone.
+    /// Curves without a forecast for a program.
     Curves(&'a CurvesReport<'a>),
     /// Forecasts from measured throughputs.
     Fit(&'a FitReport<'a>),

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::f64::consts::{PI, TAU};
 
 use askama::Template;
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{ThreadTimes, WaitEdge, WaitedFor};
 use kilocore_show::number;
 use kilocore_show::text::shortened;
 
-use crate::waits_words::{party, role_by_id, roles_in_order, share, word};
+use crate::waits_words::{duration, party, role_by_id, roles_in_order, word};
 
 const WIDTH: f64 = 960.0;
 /// Roles beyond these, for which and by which least is waited, are not drawn.
@@ -88,7 +89,7 @@ impl askama::filters::HtmlSafe for WaitsGraph {}
 /// All waits of one role for one party.
 #[derive(Debug, Default)]
 struct Pair<'a> {
-    in_all_ns: u64,
+    in_all: Nanoseconds,
     edges: Vec<&'a WaitEdge>,
 }
 
@@ -98,23 +99,26 @@ impl WaitsGraph {
         let mut pairs: BTreeMap<(u32, WaitedFor), Pair<'_>> = BTreeMap::new();
         for edge in &times.edges {
             let pair = pairs.entry((edge.from, edge.to)).or_default();
-            pair.in_all_ns = pair.in_all_ns.saturating_add(edge.in_all_ns);
+            pair.in_all = pair.in_all.saturating_add(edge.in_all);
             pair.edges.push(edge);
         }
-        let longest = pairs.values().map(|pair| pair.in_all_ns).max().filter(|&ns| ns > 0)?;
+        let longest = pairs
+            .values()
+            .map(|pair| pair.in_all)
+            .max()
+            .filter(|&waited| waited > Nanoseconds(0))?;
         let (shown, left_out) = shown(times, &pairs);
         let height = if shown.len() <= 2 { 340.0 } else { 400.0 + 22.0 * shown.len() as f64 };
         let nodes = nodes(times, &shown, height);
         let mut order: Vec<_> = pairs.iter().collect();
-        order.sort_by_key(|(key, pair)| (std::cmp::Reverse(pair.in_all_ns), **key));
+        order.sort_by_key(|(key, pair)| (std::cmp::Reverse(pair.in_all), **key));
         let mut arrows = Vec::new();
         for (&(from, to), pair) in order {
             let place = |party| nodes.iter().find(|node: &&Node| node.party == party);
-            let weight = share(pair.in_all_ns, longest);
+            let weight = pair.in_all.share_of(longest);
             let ends = (place(WaitedFor::Role(from)), place(to));
             if let ((Some(from), Some(to)), true) = (ends, weight >= THINNEST) {
-                let label =
-                    (arrows.len() < LABELLED).then(|| number::nanoseconds(pair.in_all_ns as f64));
+                let label = (arrows.len() < LABELLED).then(|| duration(pair.in_all));
                 let label = label.unwrap_or_default();
                 let title = title(times, pair);
                 let thickness = THICKNESS.0 + THICKNESS.1 * weight;
@@ -132,15 +136,15 @@ fn shown(
     times: &ThreadTimes,
     pairs: &BTreeMap<(u32, WaitedFor), Pair<'_>>,
 ) -> (Vec<WaitedFor>, usize) {
-    let mut waits: BTreeMap<WaitedFor, u64> = BTreeMap::new();
+    let mut waits: BTreeMap<WaitedFor, Nanoseconds> = BTreeMap::new();
     for (&(from, to), pair) in pairs {
         for party in [WaitedFor::Role(from), to] {
             let sum = waits.entry(party).or_default();
-            *sum = sum.saturating_add(pair.in_all_ns);
+            *sum = sum.saturating_add(pair.in_all);
         }
     }
-    let mut most: Vec<(WaitedFor, u64)> = waits.into_iter().collect();
-    most.sort_by_key(|&(party, ns)| (std::cmp::Reverse(ns), party));
+    let mut most: Vec<(WaitedFor, Nanoseconds)> = waits.into_iter().collect();
+    most.sort_by_key(|&(party, waited)| (std::cmp::Reverse(waited), party));
     let left_out = most.len().saturating_sub(MOST_NODES);
     most.truncate(MOST_NODES);
     let is_shown = |party: &WaitedFor| most.iter().any(|(other, _)| other == party);
@@ -153,7 +157,7 @@ fn nodes(times: &ThreadTimes, shown: &[WaitedFor], height: f64) -> Vec<Node> {
     let middle = Point { x: WIDTH / 2.0, y: height / 2.0 - 6.0 };
     let (across, up) = (WIDTH / 2.0 - 160.0, height / 2.0 - 118.0);
     let first = if shown.len() == 2 { PI } else { -PI / 2.0 };
-    let busiest = times.roles.iter().map(|role| role.times.computing_ns()).max().unwrap_or(0);
+    let busiest = times.roles.iter().map(|role| role.times.computing()).max().unwrap_or_default();
     let worst = times.ranking.first().map(|one| WaitedFor::Role(one.role));
     let node = |(place, &party): (usize, &WaitedFor)| {
         let angle = first + TAU * place as f64 / shown.len() as f64;
@@ -183,14 +187,14 @@ fn nodes(times: &ThreadTimes, shown: &[WaitedFor], height: f64) -> Vec<Node> {
 }
 
 /// How much a party computes beside the busiest one, from 0 to 1, and a note on it.
-fn about_node(times: &ThreadTimes, party: WaitedFor, busiest: u64) -> (f64, String) {
+fn about_node(times: &ThreadTimes, party: WaitedFor, busiest: Nanoseconds) -> (f64, String) {
     let WaitedFor::Role(id) = party else { return (0.0, String::new()) };
     let Some(role) = times.roles.get(id as usize) else { return (0.0, String::new()) };
-    let computing = role.times.computing_ns();
+    let computing = role.times.computing();
     let threads = if role.threads == 1 { "thread" } else { "threads" };
-    let cores = share(computing, times.observed_ns);
+    let cores = computing.share_of(times.observed);
     let note = format!("{} {threads}, {cores:.2} cores busy", number::count(role.threads));
-    (share(computing, busiest), note)
+    (computing.share_of(busiest), note)
 }
 
 fn title(times: &ThreadTimes, pair: &Pair<'_>) -> String {
@@ -202,14 +206,14 @@ fn title(times: &ThreadTimes, pair: &Pair<'_>) -> String {
             WaitedFor::Unknown => "somebody unknown".to_owned(),
             to => party(times, to),
         },
-        number::nanoseconds(pair.in_all_ns as f64)
+        duration(pair.in_all)
     );
     for edge in pair.edges.iter().take(MOST_WORDS) {
         text += &format!(
             "\nat {}: {} directly, {} in all",
             word(times, edge.word),
-            number::nanoseconds(edge.direct_ns as f64),
-            number::nanoseconds(edge.in_all_ns as f64)
+            duration(edge.direct),
+            duration(edge.in_all)
         );
     }
     let more = pair.edges.len().saturating_sub(MOST_WORDS);

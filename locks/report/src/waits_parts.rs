@@ -1,12 +1,13 @@
 //! Where the threads' time went, and who waited for whom, as parts of a page.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Activities, KernelLockWaits, RoleTimes, ThreadTimes};
 use kilocore_show::{Mark, number};
 
 use crate::waits_graph::WaitsGraph;
 use crate::waits_words::{
-    activities, coverage, findings, kernel_locks, party, role_by_id, role_name, roles_in_order,
-    share, share_or_nothing, word,
+    activities, coverage, duration, findings, kernel_locks, party, role_by_id, role_name,
+    roles_in_order, share_or_nothing, word,
 };
 
 /// What the parts need of a page's style.
@@ -79,10 +80,10 @@ impl Waits {
 
 fn ranking(times: &ThreadTimes) -> Vec<WaitsRow> {
     let row = |one: &kilocore_lock_profile::Bottleneck| {
-        let parts = [one.computing_ns, one.ready_ns, one.asleep_ns];
-        let rest = parts.into_iter().fold(one.waited_for_ns, u64::saturating_sub);
-        let part = |ns| {
-            let part = share(ns, one.waited_for_ns);
+        let parts = [one.computing, one.ready, one.asleep];
+        let rest = parts.into_iter().fold(one.waited_for, Nanoseconds::saturating_sub);
+        let part = |time: Nanoseconds| {
+            let part = time.share_of(one.waited_for);
             (part, share_or_nothing(part))
         };
         WaitsRow {
@@ -90,10 +91,10 @@ fn ranking(times: &ThreadTimes) -> Vec<WaitsRow> {
             parts: Vec::new(),
             cells: vec![
                 (one.score, number::percent(one.score)),
-                (one.waited_for_ns as f64, number::nanoseconds(one.waited_for_ns as f64)),
-                part(one.computing_ns),
-                part(one.ready_ns),
-                part(one.asleep_ns),
+                cell_of(one.waited_for),
+                part(one.computing),
+                part(one.ready),
+                part(one.asleep),
                 part(rest),
             ],
         }
@@ -103,11 +104,11 @@ fn ranking(times: &ThreadTimes) -> Vec<WaitsRow> {
 
 fn roles(times: &ThreadTimes, activities: &[(usize, &'static str)]) -> Vec<WaitsRow> {
     let row = |role: &RoleTimes| {
-        let whole = role.times.present_ns();
+        let whole = role.times.present();
         let named = role.times.named();
         let mut cells = vec![(role.threads as f64, number::count(role.threads))];
         cells.extend(activities.iter().map(|&(place, _)| {
-            let part = share(named[place].1, whole);
+            let part = named[place].1.share_of(whole);
             (part, share_or_nothing(part))
         }));
         WaitsRow { name: role_name(times, role), parts: parts(&role.times), cells }
@@ -117,45 +118,44 @@ fn roles(times: &ThreadTimes, activities: &[(usize, &'static str)]) -> Vec<Waits
 
 /// The parts of a role's bar.
 fn parts(done: &Activities) -> Vec<(&'static str, f64)> {
-    let others = done.waiting_ns().saturating_sub(done.locks_ns);
-    let known = [done.computing_ns(), done.ready_ns, done.locks_ns, others, done.unknown_ns];
-    let known = known.into_iter().fold(0, u64::saturating_add);
-    let asleep = done.present_ns().saturating_sub(known);
+    let others = done.waiting().saturating_sub(done.locks);
+    let known = [done.computing(), done.ready, done.locks, others, done.unknown];
+    let asleep = done.present().saturating_sub(Nanoseconds::saturating_sum(known));
     let parts = [
-        ("computing", done.working_ns()),
-        ("spinning", done.spinning_ns),
-        ("no-core", done.ready_ns),
-        ("locks", done.locks_ns),
+        ("computing", done.working()),
+        ("spinning", done.spinning),
+        ("no-core", done.ready),
+        ("locks", done.locks),
         ("others", others),
         ("asleep", asleep),
-        ("unknown", done.unknown_ns),
+        ("unknown", done.unknown),
     ];
-    let percent = |(class, ns)| (class, 100.0 * share(ns, done.present_ns()));
-    parts.into_iter().filter(|&(_, ns)| ns > 0).map(percent).collect()
+    let percent = |(class, time): (_, Nanoseconds)| (class, 100.0 * time.share_of(done.present()));
+    parts.into_iter().filter(|&(_, time)| time > Nanoseconds(0)).map(percent).collect()
 }
 
 fn words(times: &ThreadTimes) -> Vec<WaitsRow> {
-    let whole = times.total().present_ns();
+    let whole = times.total().present();
     let row = |one: &kilocore_lock_profile::WaitedWord| WaitsRow {
         name: word(times, one.id),
         parts: Vec::new(),
-        cells: wait_cells(one.threads, one.count, one.ns, whole),
+        cells: wait_cells(one.threads, one.count, one.waited, whole),
     };
     times.words.iter().take(MOST_ROWS).map(row).collect()
 }
 
 fn in_kernel(times: &ThreadTimes) -> Vec<WaitsRow> {
-    let whole = times.total().present_ns();
+    let whole = times.total().present();
     let row = |(one, name): (&KernelLockWaits, String)| {
-        let cells = wait_cells(one.threads, one.count, one.ns, whole);
+        let cells = wait_cells(one.threads, one.count, one.waited, whole);
         WaitsRow { name, parts: Vec::new(), cells }
     };
     kernel_locks(times).take(MOST_ROWS).map(row).collect()
 }
 
 /// How many threads waited how often, for how long at a time, and for which share of the whole.
-fn wait_cells(threads: u64, count: u64, ns: u64, whole: u64) -> Vec<Cell> {
-    let (mean, of_all) = (ns as f64 / count.max(1) as f64, share(ns, whole));
+fn wait_cells(threads: u64, count: u64, waited: Nanoseconds, whole: Nanoseconds) -> Vec<Cell> {
+    let (mean, of_all) = (waited.0 as f64 / count.max(1) as f64, waited.share_of(whole));
     vec![
         (threads as f64, number::count(threads)),
         (count as f64, number::count(count)),
@@ -164,13 +164,17 @@ fn wait_cells(threads: u64, count: u64, ns: u64, whole: u64) -> Vec<Cell> {
     ]
 }
 
+/// A duration, and how it is shown.
+fn cell_of(time: Nanoseconds) -> Cell {
+    (time.calculated().0, duration(time))
+}
+
 fn edges(times: &ThreadTimes) -> Vec<EdgeRow> {
-    let cell = |ns: u64| (ns as f64, number::nanoseconds(ns as f64));
     let row = |edge: &kilocore_lock_profile::WaitEdge| EdgeRow {
         from: role_by_id(times, edge.from),
         to: party(times, edge.to),
         word: word(times, edge.word),
-        cells: [cell(edge.direct_ns), cell(edge.in_all_ns)],
+        cells: [cell_of(edge.direct), cell_of(edge.in_all)],
     };
     times.edges.iter().take(MOST_ROWS).map(row).collect()
 }

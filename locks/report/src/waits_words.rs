@@ -1,5 +1,6 @@
 //! Where the threads' time went, in words and rows that the terminal and the page share.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Activities, KernelLockWaits, RoleTimes, ThreadTimes, WaitedFor};
 use kilocore_show::number;
 use kilocore_show::text::{printable, shortened};
@@ -28,14 +29,14 @@ pub(crate) fn findings(times: &ThreadTimes) -> Vec<String> {
 /// Who is waited for most in the end, and what it does meanwhile.
 fn most_waited_for(times: &ThreadTimes) -> Option<String> {
     let one = times.ranking.first()?;
-    let part = |ns: u64, what: &str| {
-        let share = share(ns, one.waited_for_ns);
+    let part = |time: Nanoseconds, what: &str| {
+        let share = time.share_of(one.waited_for);
         (share >= WORTH_MENTION).then(|| format!("{what} for {}", number::percent(share)))
     };
     let parts = [
-        part(one.computing_ns, "computes"),
-        part(one.ready_ns, "has no core"),
-        part(one.asleep_ns, "sleeps or waits for input, output or the kernel"),
+        part(one.computing, "computes"),
+        part(one.ready, "has no core"),
+        part(one.asleep, "sleeps or waits for input, output or the kernel"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let meanwhile = match parts.as_slice() {
@@ -58,10 +59,8 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
         windows => format!("{} windows", number::count(windows)),
     };
     let known = 1.0 - coverage.unknown_share - coverage.unclassified_share;
-    let mut said = vec![format!(
-        "The threads were watched for {} in {windows}.",
-        number::nanoseconds(times.observed_ns as f64)
-    )];
+    let mut said =
+        vec![format!("The threads were watched for {} in {windows}.", duration(times.observed))];
     if times.is_enough() {
         said[0] += &format!(
             " It is known where {} of their time went.",
@@ -94,10 +93,10 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if coverage.graph_ns < times.observed_ns {
+    if coverage.graph_time < times.observed {
         said.push(format!(
             "There was too much to keep: who waited for whom is from {} of the time.",
-            number::nanoseconds(coverage.graph_ns as f64)
+            duration(coverage.graph_time)
         ));
     }
     said
@@ -108,7 +107,7 @@ pub(crate) fn roles_in_order(times: &ThreadTimes) -> Vec<&RoleTimes> {
     let mut roles: Vec<&RoleTimes> = times.roles.iter().collect();
     let rank = |role: &RoleTimes| times.ranking.iter().position(|one| one.role == role.id);
     roles.sort_by_key(|role| {
-        let computing = role.times.computing_ns();
+        let computing = role.times.computing();
         (rank(role).unwrap_or(usize::MAX), std::cmp::Reverse(computing), role.id)
     });
     roles
@@ -154,14 +153,16 @@ pub(crate) fn kernel_locks(
 
 /// The activities that some thread had, by their place in [`Activities::named`], with their names.
 pub(crate) fn activities(times: &ThreadTimes) -> Vec<(usize, &'static str)> {
-    let had = |place: &usize| times.roles.iter().any(|role| role.times.named()[*place].1 > 0);
+    let had = |place: &usize| {
+        times.roles.iter().any(|role| role.times.named()[*place].1 > Nanoseconds(0))
+    };
     let names = Activities::default().named();
     (0..names.len()).filter(had).map(|place| (place, names[place].0)).collect()
 }
 
-/// A part of a whole, from 0 to 1.
-pub(crate) fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+/// A counted duration as people read it.
+pub(crate) fn duration(time: Nanoseconds) -> String {
+    number::nanoseconds(time.calculated().0)
 }
 
 /// A share as people read it, and nothing for none.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{KernelLockKind, KernelLockWaits};
 use kilocore_symbols::{KernelSymbols, is_kernel_lock};
 
@@ -68,7 +69,7 @@ pub(crate) fn contentions(mut steps: Vec<Step>, end: Moment) -> Vec<Contention> 
 /// The waits so far with one stack for locks of one kind.
 #[derive(Debug, Default)]
 struct Sum {
-    ns: u64,
+    waited: Nanoseconds,
     count: u64,
     threads: BTreeSet<Tid>,
 }
@@ -78,13 +79,12 @@ struct Sum {
 pub(crate) struct KernelWaits(BTreeMap<(KernelLockKind, Vec<u64>), Sum>);
 
 impl KernelWaits {
-    /// Adds a wait.
     pub(crate) fn add(&mut self, wait: &Contention) {
         let full = self.0.len() >= MOST_STACKS;
         let key = (wait.kind, wait.stack.clone());
         let key = if full && !self.0.contains_key(&key) { (wait.kind, Vec::new()) } else { key };
         let sum = self.0.entry(key).or_default();
-        sum.ns += (wait.to - wait.from).0;
+        sum.waited += wait.to - wait.from;
         sum.count += 1;
         sum.threads.insert(wait.tid);
     }
@@ -103,7 +103,7 @@ impl KernelWaits {
         let mut places: BTreeMap<(KernelLockKind, Vec<String>), Sum> = BTreeMap::new();
         for ((kind, stack), mut sum) in self.0 {
             let place = places.entry((kind, place(&stack, name))).or_default();
-            place.ns += sum.ns;
+            place.waited += sum.waited;
             place.count += sum.count;
             place.threads.append(&mut sum.threads);
         }
@@ -111,7 +111,7 @@ impl KernelWaits {
             let threads = sum.threads.len() as u64;
             let name = functions.first().and_then(|function| kernel_lock_names::name(function));
             let name = name.unwrap_or_default().to_owned();
-            KernelLockWaits { kind, name, functions, ns: sum.ns, count: sum.count, threads }
+            KernelLockWaits { kind, name, functions, waited: sum.waited, count: sum.count, threads }
         };
         places.into_iter().map(told).collect()
     }
@@ -207,7 +207,7 @@ mod tests {
         let told = waits.by_place(&names);
         let told: Vec<_> = told
             .iter()
-            .map(|one| (&*one.name, one.functions.join("<"), one.ns, one.count, one.threads))
+            .map(|one| (&*one.name, one.functions.join("<"), one.waited.0, one.count, one.threads))
             .collect();
         let [unmap, map] = ["__vm_munmap<__x64_sys_munmap", "vm_mmap_pgoff"].map(str::to_owned);
         let nowhere = ("", String::new(), 30, 1, 1);

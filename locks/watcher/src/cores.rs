@@ -117,7 +117,7 @@ impl Cores {
         self.events().try_for_each(Event::enable)
     }
 
-    /// Ends the window.
+    /// Ends the window: nothing is recorded from now on. What was recorded stays in the buffers.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         let ended = self.events().try_for_each(Event::disable);
         self.cores.iter_mut().for_each(|core| core.events.clear());

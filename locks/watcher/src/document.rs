@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::word_names::{Names, WaitKind, WordPlace};
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Barrier, Condition, Family as LockFamily, Futexes, Handoffs, Histogram, Interval, Lock,
     MostlyBy, Precision, Process, ReadSide, Threads, is_pthread,
@@ -48,8 +49,8 @@ pub(crate) struct WatchedParts {
 pub(crate) struct Member {
     pub(crate) process: Process,
     pub(crate) threads: BTreeSet<Tid>,
-    /// For how long of the whole time it was there, in nanoseconds.
-    pub(crate) wall_ns: f64,
+    /// For how long of the whole time it was there.
+    pub(crate) wall_time: Nanoseconds<f64>,
 }
 
 /// What is left out of a process.
@@ -75,23 +76,23 @@ pub(crate) fn processes(
     scale: f64,
     library: Option<&Path>,
 ) -> WatchedParts {
-    let joins = looks(ledger.joining_ns, scale);
+    let joins = looks(ledger.joining, scale);
     let mut futexes = Futexes { joins, ..Futexes::default() };
     let (mut done, mut words) = (Vec::new(), BTreeMap::<Word, Named>::new());
-    for Member { process, threads, wall_ns } in members {
-        let (pid, span) = (Pid(process.pid), Span { wall_ns, scale });
+    for Member { process, threads, wall_time } in members {
+        let (pid, span) = (Pid(process.pid), Span { wall_time, scale });
         let mut known: Vec<KnownWord<'_>> = ledger
             .waits
             .iter()
             .filter(|(word, _)| word.pid == pid)
             .map(|(word, waits)| {
-                let computing = ledger.computing(*word, &threads, span.wall_ns);
+                let computing = ledger.computing(*word, &threads, span.wall_time);
                 known(*word, waits, ledger, (computing, span), names.get_mut(&pid))
             })
             .filter(|known| !known.is_of_one_thread)
             .filter(|known| is_certain(known, ledger))
             .collect();
-        known.sort_by(|a, b| b.waits.ns.total_cmp(&a.waits.ns).then(a.word.cmp(&b.word)));
+        known.sort_by(|a, b| b.waits.waited.total_cmp(&a.waits.waited).then(a.word.cmp(&b.word)));
         words.extend(known.iter().map(|known| (known.word, known.named())));
         for (word, of) in &ledger.aliases {
             if let Some(named) = words.get(of).cloned() {
@@ -123,7 +124,7 @@ fn filled(
 ) -> Process {
     let mut parked: BTreeMap<ParkedAt, Lock> = BTreeMap::new();
     for known in known {
-        let asleep = looks(known.waits.ns - known.waits.spun_ns, span.scale);
+        let asleep = looks(known.waits.waited - known.waits.spun, span.scale);
         match known.is() {
             Is::Lock if left.out(known) => futexes.locks += asleep,
             Is::Condition if left.out(known) => futexes.conditions += asleep,
@@ -164,7 +165,7 @@ fn filled(
 fn lock(known: &KnownWord<'_>, span: Span) -> Lock {
     let figures = known.figures.as_ref();
     let model = known.model();
-    let (waits, waited_ns) = known.waited(span);
+    let (waits, waited) = known.waited(span);
     let place = match (&known.class, &known.place) {
         (Some(class), _) => Some(format!("an object of class {class}")),
         (None, WordPlace::Unmapped) => None,
@@ -174,7 +175,7 @@ fn lock(known: &KnownWord<'_>, span: Span) -> Lock {
         family: match (model, known.waiter.map(|waiter| waiter.kind)) {
             (Model::Shared(..), _) | (_, Some(WaitKind::ReadWrite)) => LockFamily::ReadWrite,
             (_, Some(WaitKind::Spin)) => LockFamily::Spin,
-            _ if known.waits.spun_ns > known.waits.ns / 2.0 => LockFamily::Spin,
+            _ if known.waits.spun > known.waits.waited / 2.0 => LockFamily::Spin,
             _ => LockFamily::Mutex,
         },
         address: known.word.address,
@@ -182,7 +183,7 @@ fn lock(known: &KnownWord<'_>, span: Span) -> Lock {
         site: known.site(),
         what: known.waiter.map(|waiter| waiter.what.to_owned()),
         place,
-        callers: callers(&known.waiting, waits as f64, waited_ns),
+        callers: callers(&known.waiting, waits as f64, waited),
         releases: known.releases.clone(),
         ..Lock::default()
     };
@@ -198,17 +199,17 @@ fn lock(known: &KnownWord<'_>, span: Span) -> Lock {
         if lock.wait.count == 0 && waits > 0 {
             // Nobody was seen to try in vain: they spin by reading, and then sleep.
             lock.contended = waits.min(lock.acquisitions);
-            lock.wait = spread(&[waited_ns / waits as f64], lock.contended, waited_ns);
+            lock.wait = spread(&[waited.0 / waits as f64], lock.contended, waited);
         }
     } else {
         (lock.acquisitions, lock.contended) = (waits, waits);
-        lock.wait = spread(&[waited_ns / waits.max(1) as f64], waits, waited_ns);
+        lock.wait = spread(&[waited.0 / waits.max(1) as f64], waits, waited);
         lock.precision = Some(Precision {
             windows: figures.map_or(0, |figures| figures.windows),
-            windows_ns: figures.map_or(0.0, |figures| figures.window_ns),
+            window_time: figures.map_or(Nanoseconds(0.0), |figures| figures.window_time),
             writes: figures.map_or(0, |figures| figures.writes),
             acquisitions: None,
-            hold_ns: None,
+            hold: None,
         });
     }
     lock
@@ -224,10 +225,10 @@ fn precision(figures: &Figures, span: Span) -> Precision {
     let rate = figures.exclusive.rate.and(readers);
     Precision {
         windows: figures.windows,
-        windows_ns: figures.window_ns,
+        window_time: figures.window_time,
         writes: figures.writes,
-        acquisitions: Some(interval(rate.times(span.wall_ns / 1e9))),
-        hold_ns: side.hold.map(interval),
+        acquisitions: Some(interval(rate.times(span.wall_time.seconds()))),
+        hold: side.hold.map(|hold| interval(hold).map(Nanoseconds)),
     }
 }
 
@@ -236,13 +237,13 @@ struct Used {
     acquisitions: u64,
     contended: u64,
     hold: Histogram,
-    hold_asleep_ns: f64,
+    hold_asleep: Nanoseconds<f64>,
     wait: Histogram,
 }
 
 impl Used {
     fn of(side: &ModeFigures, span: Span) -> Self {
-        let acquisitions = (side.rate.value * span.wall_ns / 1e9).round() as u64;
+        let acquisitions = (side.rate.value * span.wall_time.0 / 1e9).round() as u64;
         let all = acquisitions as f64;
         let share = side.contended as f64 / side.seen.max(1) as f64;
         let contended = ((share * all).round() as u64).min(acquisitions);
@@ -250,22 +251,22 @@ impl Used {
         Self {
             acquisitions,
             contended,
-            hold: spread(&side.holds, acquisitions, hold * all),
-            hold_asleep_ns: side.hold_asleep * all,
-            wait: spread(&side.waits, contended, mean(&side.waits) * contended as f64),
+            hold: spread(&side.holds, acquisitions, Nanoseconds(hold * all)),
+            hold_asleep: Nanoseconds(side.hold_asleep * all),
+            wait: spread(&side.waits, contended, Nanoseconds(mean(&side.waits) * contended as f64)),
         }
     }
 
     fn shared(self) -> ReadSide {
-        let Self { acquisitions, contended, hold, hold_asleep_ns, wait } = self;
-        ReadSide { acquisitions, contended, failed_tries: 0, hold, hold_asleep_ns, wait }
+        let Self { acquisitions, contended, hold, hold_asleep, wait } = self;
+        ReadSide { acquisitions, contended, failed_tries: 0, hold, hold_asleep, wait }
     }
 }
 
 fn fill_exclusive(lock: &mut Lock, side: &ModeFigures, span: Span) {
-    let Used { acquisitions, contended, hold, hold_asleep_ns, wait } = Used::of(side, span);
+    let Used { acquisitions, contended, hold, hold_asleep, wait } = Used::of(side, span);
     (lock.acquisitions, lock.contended) = (acquisitions, contended);
-    (lock.hold, lock.hold_asleep_ns, lock.wait) = (hold, hold_asleep_ns, wait);
+    (lock.hold, lock.hold_asleep, lock.wait) = (hold, hold_asleep, wait);
     let passed = (side.same_core + side.other_core).max(1) as f64;
     let other = (side.other_core as f64 / passed * acquisitions as f64).round() as u64;
     let other_core = other.min(acquisitions);
@@ -299,8 +300,10 @@ fn think(threads: &mut Threads, known: &[KnownWord<'_>], locks: &[Lock], span: S
         .filter_map(|known| known.figures.as_ref())
         .flat_map(|figures| std::iter::once(&figures.exclusive).chain(&figures.shared));
     let Some(best) = sides.max_by_key(|side| side.thinks.len()) else { return };
-    let left = (threads.cpu_ns - locks.iter().map(Lock::held_ns).sum::<f64>()).max(0.0);
+    let left = (threads.cpu_time - locks.iter().map(Lock::held).sum()).max(Nanoseconds(0.0));
     // Threads that take no lock compute, too: that is no thinking.
-    threads.think = spread(&best.thinks, count, left.min(mean(&best.thinks) * count as f64 * 1.5));
-    threads.think_asleep_ns = best.think_asleep * best.rate.value * span.wall_ns / 1e9;
+    threads.think =
+        spread(&best.thinks, count, left.min(Nanoseconds(mean(&best.thinks) * count as f64 * 1.5)));
+    threads.think_asleep =
+        Nanoseconds(best.think_asleep * best.rate.value * span.wall_time.0 / 1e9);
 }

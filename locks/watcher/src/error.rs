@@ -30,9 +30,9 @@ pub enum WatchError {
     /// It is a thread.
     #[error("{} is a thread of process {}; give --pid {}", .thread.0, .process.0, .process.0)]
     Thread {
-        /// The thread.
+        /// The thread that was named.
         thread: Pid,
-        /// Its process.
+        /// The process that the thread belongs to.
         process: Pid,
     },
     /// It is whoever asks.
@@ -51,7 +51,7 @@ pub enum WatchError {
     /// Its memory may not be read.
     #[error("{}", unreadable(*.pid, *.scope))]
     Memory {
-        /// The process.
+        /// The process that was named.
         pid: Pid,
         /// `kernel.yama.ptrace_scope`, if this kernel has it.
         scope: Option<i32>,
@@ -75,7 +75,7 @@ pub enum WatchError {
     Events {
         /// `kernel.perf_event_paranoid`, if it could be read.
         paranoid: Option<i32>,
-        /// What it said.
+        /// What the kernel said.
         source: io::Error,
     },
     /// This machine's instructions are not understood.

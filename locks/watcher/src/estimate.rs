@@ -3,9 +3,9 @@
 /// A figure of which only so much is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Estimate {
-    /// The best guess.
+    /// The likeliest value of the figure.
     pub(crate) value: f64,
-    /// The truth is hardly less, and hardly more.
+    /// The lower end of the interval.
     pub(crate) low: f64,
     /// The upper end of the interval.
     pub(crate) high: f64,

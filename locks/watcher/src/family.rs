@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_linux::{self as proc_files, Image};
 
 use crate::ids::{Moment, Pid, Tid};
@@ -13,7 +14,7 @@ use crate::ids::{Moment, Pid, Tid};
 /// Which processes belong to the program, besides the one that is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessScope {
-    /// None.
+    /// No other process than the one that is named.
     Alone,
     /// Its descendants and, if it belongs to a service of the system, the service's processes.
     Tree,
@@ -87,15 +88,15 @@ impl Family {
         !self.threads.is_empty()
     }
 
-    /// The processor time that a process used since it was first seen, in nanoseconds.
-    pub(crate) fn processor_ns(&self, pid: Pid) -> f64 {
+    /// The processor time that a process used since it was first seen.
+    pub(crate) fn processor_time(&self, pid: Pid) -> Nanoseconds<f64> {
         let (before, after) = self.cpu.get(&pid).copied().unwrap_or_default();
-        after.saturating_sub(before).as_nanos() as f64
+        Nanoseconds::from(after.saturating_sub(before)).calculated()
     }
 
-    /// How long a process executed what it does since it was first seen, in nanoseconds.
-    pub(crate) fn lived_ns(&self, pid: Pid) -> f64 {
-        self.lived.get(&pid).map_or(0.0, |(from, to)| (*to - *from).0 as f64)
+    /// How long a process executed what it does since it was first seen.
+    pub(crate) fn lived(&self, pid: Pid) -> Nanoseconds<f64> {
+        self.lived.get(&pid).map_or(Nanoseconds(0.0), |(from, to)| (*to - *from).calculated())
     }
 
     /// The processes that execute something else than when they were last looked at.

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::cost::{COST_DIFFERS, COST_MORE, HitCost, STACK_NS};
 use crate::estimate::{Estimate, mean};
 use crate::ids::Tid;
@@ -23,7 +25,7 @@ use crate::watched::{Watch, Watched};
 /// One side of a lock: its exclusive or its shared acquisitions. Times are nanoseconds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModeFigures {
-    /// Acquisitions a second.
+    /// How often the lock is acquired in this mode, in acquisitions a second.
     pub(crate) rate: Estimate,
     /// The mean time in which a holder ran.
     pub(crate) hold: Option<Estimate>,
@@ -54,7 +56,7 @@ pub(crate) struct Figures {
     pub(crate) shared: Option<ModeFigures>,
     /// How many windows watched it, how long they were in all, and how many writes they saw.
     pub(crate) windows: u64,
-    pub(crate) window_ns: f64,
+    pub(crate) window_time: Nanoseconds<f64>,
     pub(crate) writes: u64,
 }
 
@@ -97,7 +99,7 @@ pub(crate) fn figures(watched: &Watched, computing: Option<Computing>) -> Figure
             side(&|watch| without_writer(all(watch), meaning))
         }),
         windows: watched.windows.len() as u64,
-        window_ns: watched.windows.iter().map(Watch::length).sum(),
+        window_time: watched.windows.iter().map(Watch::length).sum(),
         writes: watched.writes as u64,
     }
 }
@@ -246,11 +248,11 @@ impl Passes {
         if !watch.few {
             let share = watch.covered.map_or(watch.of as f64 / watched, |covered| 1.0 / covered);
             let share = share.max(1.0);
-            self.all.push((acquisitions * share, watch.length() / 1e9));
+            self.all.push((acquisitions * share, watch.length().seconds()));
             return;
         }
         self.seen_by_few += paired.acquisitions;
-        let time = watched * watch.length();
+        let time = watch.length() * watched;
         let cost = COST_MORE * cost.middle();
         let count = paired.sections.len().max(1) as f64;
         let had_to_wait =
@@ -273,7 +275,7 @@ impl Passes {
         });
         self.few.push(Pass {
             acquisitions: acquisitions * writers as f64,
-            seconds: time / 1e9,
+            seconds: time.seconds(),
             lost: (least / 1e9, most / 1e9),
             waited: waited.sum::<f64>() / 1e9,
         });
@@ -344,7 +346,7 @@ mod tests {
             exclusive: taken(exclusive),
             shared: shared.map(taken),
             windows: 1,
-            window_ns: 1e6,
+            window_time: Nanoseconds(1e6),
             writes: 0,
         };
         assert!(!figures(0.0, None).show_it_taken() && !figures(0.0, Some(0.0)).show_it_taken());

@@ -17,7 +17,6 @@ pub(crate) struct Tid(pub(crate) u32);
 pub(crate) struct Moment(pub(crate) u64);
 
 impl Moment {
-    /// This moment.
     pub(crate) fn now() -> Self {
         Self(kilocore_linux::monotonic().as_nanos() as u64)
     }
@@ -37,7 +36,7 @@ impl Sub for Moment {
 pub(crate) struct Word {
     /// The process in whose memory it was seen.
     pub(crate) pid: Pid,
-    /// Its address there.
+    /// The address in that process.
     pub(crate) address: u64,
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kilocore_figures::Nanoseconds;
+
 use crate::calls::Reason;
 use crate::cost::HitCost;
 use crate::ids::{Pid, Tid, Word};
@@ -26,8 +28,8 @@ const OF_ALL_THREADS: usize = 1024;
 pub(crate) struct Scene {
     pub(crate) registers: Registers,
     pub(crate) stack: Vec<u8>,
-    /// The time that was waited there, in nanoseconds.
-    pub(crate) ns: f64,
+    /// The time that was waited there.
+    pub(crate) waited: Nanoseconds<f64>,
     /// Whether the thread has just entered a function.
     pub(crate) at_entry: bool,
 }
@@ -35,17 +37,17 @@ pub(crate) struct Scene {
 /// The waits for a word.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waits {
-    /// Time that threads slept or spun for it, in nanoseconds of windows.
-    pub(crate) ns: f64,
+    /// Time that threads slept or spun for it in windows.
+    pub(crate) waited: Nanoseconds<f64>,
     /// How much of that was spent spinning.
-    pub(crate) spun_ns: f64,
+    pub(crate) spun: Nanoseconds<f64>,
     /// Calls of a function that waits for it, where those who wait do not sleep on it.
     pub(crate) called: u64,
     /// The time for which threads stand that were found waiting for it elsewhere.
-    pub(crate) found_ns: f64,
+    pub(crate) found: Nanoseconds<f64>,
     /// Waits of goroutines in windows in which their calls were watched, and the time of these.
     pub(crate) parked: u64,
-    pub(crate) parked_ns: f64,
+    pub(crate) parked_time: Nanoseconds<f64>,
     /// Waits that began in windows.
     pub(crate) count: u64,
     pub(crate) threads: BTreeSet<Tid>,
@@ -65,29 +67,29 @@ pub(crate) struct Ledger {
     pub(crate) watched: BTreeMap<Word, Watched>,
     /// How many windows there were, their length, and that of those that saw all switches.
     pub(crate) windows: u64,
-    pub(crate) window_ns: f64,
-    pub(crate) surveyed_ns: f64,
+    pub(crate) window_time: Nanoseconds<f64>,
+    pub(crate) surveyed: Nanoseconds<f64>,
     /// The length of those in which calls of a process were watched.
-    pub(crate) probed_ns: BTreeMap<Pid, f64>,
+    pub(crate) probed: BTreeMap<Pid, Nanoseconds<f64>>,
     /// Words of a lock at which its waiters sleep, and the word of the same lock that tells who has
     /// it.
     pub(crate) aliases: BTreeMap<Word, Word>,
     /// Time of threads off their cores for a reason that is not known, and of all threads.
-    pub(crate) unknown_ns: f64,
-    pub(crate) thread_ns: f64,
+    pub(crate) unknown: Nanoseconds<f64>,
+    pub(crate) thread_time: Nanoseconds<f64>,
     /// Time that threads waited for others to end.
-    pub(crate) joining_ns: f64,
+    pub(crate) joining: Nanoseconds<f64>,
     /// Time that threads slept in system calls other than futexes, by call; that they ran or were
     /// ready; and that exactly one was.
-    pub(crate) asleep: BTreeMap<&'static str, f64>,
-    pub(crate) running_ns: f64,
+    pub(crate) asleep: BTreeMap<&'static str, Nanoseconds<f64>>,
+    pub(crate) running: Nanoseconds<f64>,
     /// Whether the timer ever found a thread.
     pub(crate) ticked: bool,
-    pub(crate) one_awake_ns: f64,
+    pub(crate) one_awake: Nanoseconds<f64>,
     /// How long each thread ran in windows, and how long the threads of each process ran in the
-    /// whole time, in nanoseconds.
-    pub(crate) ran_ns: BTreeMap<Tid, f64>,
-    pub(crate) cpu_ns: BTreeMap<Pid, f64>,
+    /// whole time.
+    pub(crate) ran: BTreeMap<Tid, Nanoseconds<f64>>,
+    pub(crate) cpu_time: BTreeMap<Pid, Nanoseconds<f64>>,
     /// Where each thread was lately when it left its core or a timer found it, with the number of the
     /// window.
     pub(crate) stacks: BTreeMap<Tid, Vec<(u64, Scene)>>,
@@ -98,7 +100,7 @@ pub(crate) struct Ledger {
     /// How often a thread left its core by its own will.
     pub(crate) voluntary: u64,
     /// What watching cost the program, by estimate.
-    pub(crate) cost_ns: f64,
+    pub(crate) cost: Nanoseconds<f64>,
     /// The costs of a hit, as measured before the windows.
     pub(crate) hit_costs: Vec<HitCost>,
     pub(crate) refused: Option<Refused>,
@@ -106,22 +108,27 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// A thread slept for a reason. Returns all the waits for the word, if that is the reason.
-    pub(crate) fn slept(&mut self, reason: Reason, tid: Tid, ns: f64) -> Option<&mut Waits> {
+    pub(crate) fn slept(
+        &mut self,
+        reason: Reason,
+        tid: Tid,
+        time: Nanoseconds<f64>,
+    ) -> Option<&mut Waits> {
         match reason {
-            Reason::Futex(word) => return Some(self.waited(word, tid, ns)),
-            Reason::Join => self.joining_ns += ns,
-            Reason::Call(call) => *self.asleep.entry(call.name()).or_default() += ns,
-            Reason::NoCall => *self.asleep.entry("-").or_default() += ns,
-            Reason::Unknown => self.unknown_ns += ns,
+            Reason::Futex(word) => return Some(self.waited(word, tid, time)),
+            Reason::Join => self.joining += time,
+            Reason::Call(call) => *self.asleep.entry(call.name()).or_default() += time,
+            Reason::NoCall => *self.asleep.entry("-").or_default() += time,
+            Reason::Unknown => self.unknown += time,
         }
         None
     }
 
     /// A thread slept or spun for a word. Returns all the waits for it.
-    pub(crate) fn waited(&mut self, word: Word, tid: Tid, ns: f64) -> &mut Waits {
+    pub(crate) fn waited(&mut self, word: Word, tid: Tid, time: Nanoseconds<f64>) -> &mut Waits {
         let word = self.aliases.get(&word).copied().unwrap_or(word);
         let waits = self.waits.entry(word).or_default();
-        waits.ns += ns;
+        waits.waited += time;
         waits.threads.insert(tid);
         waits
     }
@@ -140,15 +147,18 @@ impl Ledger {
         let in_window = stacks.iter().filter(|(of, _)| *of == window).count();
         if stacks.len() < OF_THREAD && in_window < OF_THREAD_IN_WINDOW && all < OF_ALL_THREADS {
             let stack = stack.to_vec();
-            stacks.push((window, Scene { registers, stack, ns: 0.0, at_entry: false }));
+            stacks.push((
+                window,
+                Scene { registers, stack, waited: Nanoseconds(0.0), at_entry: false },
+            ));
         }
     }
 
     /// A goroutine waited so long.
-    pub(crate) fn parked(&mut self, word: Word, ns: f64) {
+    pub(crate) fn parked(&mut self, word: Word, time: Nanoseconds<f64>) {
         let waits = self.waits.entry(word).or_default();
         waits.parked += 1;
-        waits.parked_ns += ns;
+        waits.parked_time += time;
     }
 
     /// The waiters of a lock sleep on a word, and another one tells who has it.
@@ -159,8 +169,8 @@ impl Ledger {
         let all = self.waits.entry(of).or_default();
         all.looked_at = true;
         if let Some(mut waits) = waits {
-            all.ns += waits.ns;
-            all.spun_ns += waits.spun_ns;
+            all.waited += waits.waited;
+            all.spun += waits.spun;
             all.count += waits.count;
             all.threads.append(&mut waits.threads);
             waits.scenes.into_iter().for_each(|scene| all.keep(scene));
@@ -170,7 +180,7 @@ impl Ledger {
     /// Forgets a process, which has executed another program, and whose threads were these.
     pub(crate) fn forget(&mut self, pid: Pid, threads: &BTreeSet<Tid>) {
         self.stacks.retain(|tid, _| !threads.contains(tid));
-        self.ran_ns.retain(|tid, _| !threads.contains(tid));
+        self.ran.retain(|tid, _| !threads.contains(tid));
         self.waits.retain(|word, _| word.pid != pid);
         self.watched.retain(|word, _| word.pid != pid);
         self.aliases.retain(|word, _| word.pid != pid);
@@ -180,15 +190,15 @@ impl Ledger {
 
     /// A thread was found waiting for a lock of Java, on whose word it does not sleep. That stands for
     /// so much time.
-    pub(crate) fn found_waiting(&mut self, found: FoundWaiter, ns: f64) {
+    pub(crate) fn found_waiting(&mut self, found: FoundWaiter, time: Nanoseconds<f64>) {
         if let Some(before) = found.moved_from {
             let (waits, watched) = (self.waits.remove(&before), self.watched.remove(&before));
             self.waits.extend(waits.map(|waits| (found.word, waits)));
             self.watched.extend(watched.map(|watched| (found.word, watched)));
         }
-        let waits = self.waited(found.word, found.tid, 0.0);
+        let waits = self.waited(found.word, found.tid, Nanoseconds(0.0));
         waits.called += 1;
-        waits.found_ns += ns;
+        waits.found += time;
     }
 
     /// Finds out which locks of Java are still where they were, and forgets those that are no more.
@@ -205,17 +215,17 @@ impl Ledger {
         &self,
         word: Word,
         threads: &BTreeSet<Tid>,
-        wall_ns: f64,
+        wall_time: Nanoseconds<f64>,
     ) -> Option<Computing> {
-        let ran = |tids: &BTreeSet<Tid>| -> f64 {
-            tids.iter().filter_map(|tid| self.ran_ns.get(tid)).sum()
+        let ran = |tids: &BTreeSet<Tid>| -> Nanoseconds<f64> {
+            tids.iter().filter_map(|tid| self.ran.get(tid)).copied().sum()
         };
         let all = ran(threads);
         let writers = ran(&self.watched.get(&word)?.writers);
-        let seconds = self.cpu_ns.get(&word.pid)? / wall_ns;
-        let spun = self.waits.get(&word).map_or(0.0, |waits| waits.spun_ns);
-        let computing = Computing { all: seconds, writers: seconds * writers / all };
-        (all > 0.0 && spun < SPINS * writers).then_some(computing)
+        let seconds = *self.cpu_time.get(&word.pid)? / wall_time;
+        let spun = self.waits.get(&word).map_or(Nanoseconds(0.0), |waits| waits.spun);
+        let computing = Computing { all: seconds, writers: seconds * writers.0 / all.0 };
+        (all > Nanoseconds(0.0) && spun < writers * SPINS).then_some(computing)
     }
 
     /// What the last hit cost whose cost was measured.

@@ -33,7 +33,7 @@ impl Registers {
         self.0[IP]
     }
 
-    /// The stack pointer.
+    /// The stack pointer: the address of the innermost entry of the stack.
     pub(crate) fn sp(&self) -> u64 {
         self.0[SP]
     }
@@ -48,7 +48,7 @@ impl Registers {
         self.0[AX]
     }
 
-    /// The second one.
+    /// The second argument of a function of Go.
     pub(crate) fn second_of_go(&self) -> u64 {
         self.0[BX]
     }

@@ -76,7 +76,7 @@ pub(crate) enum ParsedRecord<'a> {
     RecordContent(Origin, RecordContent<'a>),
     /// Records were lost before this.
     Lost,
-    /// Nothing of interest.
+    /// A record of a kind that is not asked for, or one that is too short.
     Other,
 }
 

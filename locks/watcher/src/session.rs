@@ -47,9 +47,9 @@ const FEW_OF: usize = 8;
 const LEAST_THREADS: usize = 16;
 /// In so many windows, all threads are watched before few may be.
 const ALL_FIRST: usize = 3;
-/// A call of a function that waits for a lock counts like so many nanoseconds of waiting, when it
+/// A call of a function that waits for a lock counts like so much time of waiting, when it
 /// is about which word to watch.
-const CALL_NS: f64 = 10e3;
+const CALL: Nanoseconds<f64> = Nanoseconds(10e3);
 /// By how much sooner a word is watched that is known to be a lock.
 const KNOWN_TO_BE_ONE: f64 = 4.0;
 /// How much of a stack is copied at a release.
@@ -178,7 +178,7 @@ impl Session {
             .filter(|(word, _)| self.family.members.contains(&word.pid))
             .filter(|(word, _)| !self.ledger.java_locks.is_lost(**word))
             // Of channels, only the waits tell something.
-            .filter(|(_, waits)| waits.ns > 0.0 || waits.called > 0)
+            .filter(|(_, waits)| waits.waited > Nanoseconds(0.0) || waits.called > 0)
             .map(|(word, waits)| {
                 let ignorance = self.ledger.watched.get(word).map_or(1.0, Watched::ignorance);
                 // A word that only one thread ever waits for is that thread's own, as a rule.
@@ -190,9 +190,9 @@ impl Session {
                 let known = if of_java { KNOWN_TO_BE_ONE } else { 1.0 };
                 // Chance gives each a turn, also one whose waits are few.
                 let chance = about_one(&mut self.chance);
-                let elsewhere = waits.parked_ns + waits.found_ns + CALL_NS * waits.called as f64;
-                let ns = waits.ns + elsewhere;
-                (ns * ignorance * alone * still * known * chance, *word)
+                let elsewhere = waits.parked_time + waits.found + CALL * waits.called as f64;
+                let time = (waits.waited + elsewhere).0;
+                (time * ignorance * alone * still * known * chance, *word)
             })
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -262,8 +262,8 @@ impl Session {
             self.most = (self.most * 9 / 8).min(LONGEST);
         }
         let switch = if plan.stacks { STACK_NS } else { SWITCH_NS };
-        self.ledger.cost_ns += window.all_switches as f64 * switch;
-        self.ledger.cost_ns += window.all_traces as f64 * TRACE_NS;
+        self.ledger.cost += Nanoseconds(window.all_switches as f64 * switch);
+        self.ledger.cost += Nanoseconds(window.all_traces as f64 * TRACE_NS);
         (window, over)
     }
 

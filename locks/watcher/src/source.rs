@@ -100,7 +100,7 @@ impl Source {
         }
     }
 
-    /// Begins a window.
+    /// Begins a window: from now on it is recorded what was asked for.
     pub(crate) fn begin(&mut self, asked: &Asked<'_>) -> io::Result<()> {
         match self {
             Self::Cores(cores) => cores.begin(asked.stacks),
@@ -124,7 +124,7 @@ impl Source {
         }
     }
 
-    /// Ends the window.
+    /// Ends the window: nothing is recorded from now on. What was recorded stays in the buffers.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         match self {
             Self::Cores(cores) => cores.end(),

@@ -202,7 +202,7 @@ impl Threads {
         self.followed.values().try_for_each(|followed| followed.begin(stacks))
     }
 
-    /// Ends the window.
+    /// Ends the window: nothing of the threads is recorded from now on.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         let ended = self.followed.values().try_for_each(Followed::end);
         self.entries.clear();

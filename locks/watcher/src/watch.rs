@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::word_names::Names;
+use kilocore_figures::Nanoseconds;
 use kilocore_linux as proc_files;
 use kilocore_lock_profile::{Process, Run, Threads, Watching};
 
@@ -133,14 +134,14 @@ pub fn watch(
     };
     let began = Moment::now();
     session.run(wait);
-    let wall_ns = (Moment::now() - began).0 as f64;
-    Ok(run(session, wall_ns, cores as u32, options))
+    let wall_time = (Moment::now() - began).calculated();
+    Ok(run(session, wall_time, cores as u32, options))
 }
 
-fn run(session: Session, wall_ns: f64, cores: u32, options: &Options<'_>) -> Run {
+fn run(session: Session, wall_time: Nanoseconds<f64>, cores: u32, options: &Options<'_>) -> Run {
     let Session { source, family, mut ledger, mut names, times, .. } = session;
-    let scale = if ledger.surveyed_ns > 0.0 { wall_ns / ledger.surveyed_ns } else { 0.0 };
-    ledger.cpu_ns = family.seen.keys().map(|pid| (*pid, family.processor_ns(*pid))).collect();
+    let scale = if ledger.surveyed > Nanoseconds(0.0) { wall_time / ledger.surveyed } else { 0.0 };
+    ledger.cpu_time = family.seen.keys().map(|pid| (*pid, family.processor_time(*pid))).collect();
     let members: Vec<_> = family
         .seen
         .iter()
@@ -148,7 +149,7 @@ fn run(session: Session, wall_ns: f64, cores: u32, options: &Options<'_>) -> Run
             process: process(&family, &ledger, *pid),
             threads: threads.clone(),
             // One that came or went meanwhile did all that it did in less time.
-            wall_ns: family.lived_ns(*pid).min(wall_ns),
+            wall_time: family.lived(*pid).min(wall_time),
         })
         .collect();
     let peak: usize = family.peak.values().sum();
@@ -162,10 +163,10 @@ fn run(session: Session, wall_ns: f64, cores: u32, options: &Options<'_>) -> Run
         attached: options.attached,
         beside_library: options.library.is_some(),
         windows: ledger.windows,
-        windows_ns: ledger.window_ns,
-        cost_share: (ledger.cost_ns / (usable_cores() * wall_ns).max(1.0)).min(1.0),
-        hit_ns: (!costs.is_empty()).then(|| mean(&costs)),
-        unknown_share: (ledger.unknown_ns / ledger.thread_ns.max(1.0)).min(1.0),
+        window_time: ledger.window_time,
+        cost_share: (ledger.cost / (wall_time * usable_cores()).max(Nanoseconds(1.0))).min(1.0),
+        hit_cost: (!costs.is_empty()).then(|| Nanoseconds(mean(&costs))),
+        unknown_share: (ledger.unknown / ledger.thread_time.max(Nanoseconds(1.0))).min(1.0),
         rights: source.rights(),
         followed_share: source.followed_share(),
         refused: ledger.refused.map(refusal),
@@ -174,7 +175,7 @@ fn run(session: Session, wall_ns: f64, cores: u32, options: &Options<'_>) -> Run
     };
     Run {
         cores,
-        wall_ns,
+        wall_time,
         exit_status: 0,
         processes: made.processes,
         outside: Some(outside(&ledger, made.futexes, scale, peak as u64)),
@@ -196,7 +197,7 @@ fn process(family: &Family, ledger: &Ledger, pid: Pid) -> Process {
         started,
         locking: locking.len() as u64,
         peak: family.peak.get(&pid).map_or(started, |peak| *peak as u64),
-        cpu_ns: family.processor_ns(pid),
+        cpu_time: family.processor_time(pid),
         ..Threads::default()
     };
     let executable = family.executables.get(&pid).cloned().unwrap_or_default();

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::cost::HitCost;
 use crate::history::{History, Operation, PartialValue};
 use crate::ids::{Moment, Tid};
@@ -48,9 +50,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// How long it lasted, in nanoseconds.
-    pub(crate) fn length(&self) -> f64 {
-        (self.end - self.begin).0 as f64
+    /// How long it lasted.
+    pub(crate) fn length(&self) -> Nanoseconds<f64> {
+        (self.end - self.begin).calculated()
     }
 }
 
@@ -128,7 +130,7 @@ impl Watched {
     /// Whether most of the processor time in the windows was that of threads that were watched.
     pub(crate) fn is_covered(&self) -> bool {
         let known =
-            self.windows.iter().filter_map(|window| Some((window.covered?, window.length())));
+            self.windows.iter().filter_map(|window| Some((window.covered?, window.length().0)));
         let (covered, all) = known.fold((0.0, 0.0), |(covered, all), (share, length)| {
             (covered + share * length, all + length)
         });

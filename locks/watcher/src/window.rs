@@ -31,7 +31,7 @@ pub(crate) enum SwitchKind {
     /// It left its core, by another's will or its own. The call that it is in is known if somebody
     /// looked.
     Out { preempted: bool, call: Option<Sysno>, registers: Option<Registers>, stack: Vec<u8> },
-    /// It ended.
+    /// The thread ended, and needs no core any more.
     Exit,
 }
 
@@ -241,7 +241,7 @@ impl Window {
         }
     }
 
-    /// Ends taking.
+    /// Brings what was taken into the order of time, once all of the window has been taken.
     pub(crate) fn sort(&mut self) {
         self.switches.sort_by_key(|switch| (switch.at, switch.tid));
         self.ticks.sort_by_key(|tick| (tick.at, tick.tid));
@@ -249,9 +249,9 @@ impl Window {
         self.wakings.sort_by_key(|waking| (waking.at, waking.tid));
     }
 
-    /// How long it lasted, in nanoseconds.
-    pub(crate) fn length(&self) -> f64 {
-        (self.end - self.begin).0 as f64
+    /// How long it lasted.
+    pub(crate) fn length(&self) -> Nanoseconds<f64> {
+        (self.end - self.begin).calculated()
     }
 
     fn holds(&self, at: Moment) -> bool {

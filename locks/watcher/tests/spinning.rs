@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_watcher::{Options, Pid, ProcessScope, possible, watch};
 
 /// Threads that meet at a barrier which only reads a word until it changes. All but one come early. It
@@ -95,5 +96,8 @@ fn told(program: &str, level: &str) {
     let is_named = |said: &String| places.iter().any(|place| said.ends_with(place));
     assert!(spins.is_some_and(is_named), "{findings:?}, spun {truth} %");
     assert!(!findings.iter().any(|said| said.starts_with("No contention")), "{findings:?}");
-    assert!(times.total().working_ns() > 0, "the one that comes late computes: {times:?}");
+    assert!(
+        times.total().working() > Nanoseconds(0),
+        "the one that comes late computes: {times:?}"
+    );
 }

@@ -31,10 +31,10 @@ fn sleep_in_a_hold_is_not_holding() {
     let (process, _) = scenario("sleepers");
     let [mutex, rwlock] = &process.locks[..] else { panic!("two locks") };
     // The thread computes for 200 µs and sleeps for 2 ms, a hundred times.
-    assert!(mutex.hold.sum_ns >= 19e6 && mutex.hold_asleep_ns >= 190e6, "{mutex:?}");
-    assert!(mutex.hold.sum_ns < 150e6, "{} ns", mutex.hold.sum_ns);
+    assert!(mutex.hold.sum.0 >= 19e6 && mutex.hold_asleep.0 >= 190e6, "{mutex:?}");
+    assert!(mutex.hold.sum.0 < 150e6, "{} ns", mutex.hold.sum.0);
     let read = rwlock.read.as_ref().expect("a read side");
-    assert!(read.hold_asleep_ns >= 95e6 && read.hold.sum_ns < 50e6, "{read:?}");
+    assert!(read.hold_asleep.0 >= 95e6 && read.hold.sum.0 < 50e6, "{read:?}");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_core_that_is_taken_away_in_a_hold_is_neither_hold_nor_sleep() {
     // Each of sixteen threads computes for 300 µs, a hundred times.
     let held = held_ns(&process);
     assert!((450e6..600e6).contains(&held), "{held} ns");
-    let asleep: f64 = process.locks.iter().map(|lock| lock.hold_asleep_ns).sum();
+    let asleep: f64 = process.locks.iter().map(|lock| lock.hold_asleep.0).sum();
     assert!(asleep < 0.2 * held, "{asleep} ns asleep");
 }
 
@@ -66,10 +66,10 @@ fn nobody_holds_and_thinks_for_longer_than_the_processor_ran() {
         let busy: f64 = recorded
             .processes
             .iter()
-            .map(|process| held_ns(process) + process.threads.think.sum_ns)
+            .map(|process| held_ns(process) + process.threads.think.sum.0)
             .sum();
         assert!(at_most(busy, recorded.cpu_ns), "{scenario}: {busy} of {} ns", recorded.cpu_ns);
-        let noted: f64 = recorded.processes.iter().map(|process| process.threads.cpu_ns).sum();
+        let noted: f64 = recorded.processes.iter().map(|process| process.threads.cpu_time.0).sum();
         assert!(at_most(noted, recorded.cpu_ns), "{scenario}: {noted} of {} ns", recorded.cpu_ns);
     }
 }
@@ -79,7 +79,7 @@ fn the_few_long_sections_among_many_short_ones_are_neither_lost_nor_multiplied()
     let (process, output) = scenario("rare");
     let known: Vec<f64> = output.split_whitespace().map(|word| word.parse().expect("ns")).collect();
     let held = held_ns(&process) / known[0];
-    let thought = process.threads.think.sum_ns / known[1];
+    let thought = process.threads.think.sum.0 / known[1];
     // Some sixty of the two thousand acquisitions are examined.
     assert!((0.4..1.6).contains(&held) && (0.4..1.6).contains(&thought), "{held} {thought}");
 }
@@ -87,7 +87,7 @@ fn the_few_long_sections_among_many_short_ones_are_neither_lost_nor_multiplied()
 #[test]
 fn sleep_in_a_few_of_many_short_holds_is_told_from_sleep_between_them() {
     let (process, _) = scenario("naps");
-    let (held, between) = (process.locks[0].hold_asleep_ns, process.threads.think_asleep_ns);
+    let (held, between) = (process.locks[0].hold_asleep.0, process.threads.think_asleep.0);
     // The waits take three hundred milliseconds together, and some of them are examined.
     assert!(held + between > 290e6, "{held} {between}");
     assert!(held > 0.5 * (held + between), "{held} {between}");
@@ -109,7 +109,7 @@ fn the_places_where_a_lock_is_taken_and_waited_for_are_named() {
     assert_eq!(lock.callers[0], waiter, "the longest waits come first");
     assert_eq!(waiter.site[1].function, "wait_20");
     assert!(
-        waiter.contended.abs_diff(lock.contended) <= 1 && waiter.wait_ns > 0.9 * lock.wait.sum_ns
+        waiter.contended.abs_diff(lock.contended) <= 1 && waiter.waited.0 > 0.9 * lock.wait.sum.0
     );
     let sum = |of: fn(&Caller) -> u64| lock.callers.iter().map(of).sum::<u64>();
     // The estimates divide a number that is known exactly.
@@ -130,5 +130,5 @@ fn barriers_and_their_rounds_are_recorded() {
     let barrier = &process.barriers[0];
     assert_eq!(barrier.site[0].function, "barriers");
     // In most rounds, three of the four threads wait for half a millisecond.
-    assert!(barrier.wait.sum_ns > 0.5 * 200.0 * 3.0 * 0.5e6, "{} ns", barrier.wait.sum_ns);
+    assert!(barrier.wait.sum.0 > 0.5 * 200.0 * 3.0 * 0.5e6, "{} ns", barrier.wait.sum.0);
 }

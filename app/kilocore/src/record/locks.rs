@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_command_line::{Failure, output, say};
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Profile, Run};
 use kilocore_lock_recorder::{Conduct, Measured, Options};
 use kilocore_process::Held;
@@ -178,7 +179,8 @@ pub(crate) fn run(
     // A program that runs on would lose the cores meanwhile.
     let runs_on = matches!(choice, Choice::Attach(..));
     if !runs_on && !measured.profile.runs.iter().all(|run| run.processes.is_empty()) {
-        measured.profile.host.core_to_core_ns = kilocore_hardware::host_core_to_core();
+        measured.profile.host.core_to_core =
+            kilocore_hardware::host_core_to_core().map(Nanoseconds);
     }
     Ok((measured, held))
 }

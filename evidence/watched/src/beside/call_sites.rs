@@ -42,7 +42,7 @@ impl LocksAtSite {
 
     fn add(&mut self, lock: &Lock) {
         self.locks += lock.instances.max(1);
-        self.waited += Nanoseconds(lock.waited_ns());
+        self.waited += lock.waited();
         let precision = lock.precision.as_ref();
         if precision.is_some_and(|precision| precision.acquisitions.is_none()) {
             return;
@@ -59,7 +59,7 @@ impl LocksAtSite {
         }
         if uses >= self.most {
             self.most = uses;
-            self.hold_between = precision.hold_ns;
+            self.hold_between = precision.hold.map(|hold| hold.map(|time| time.0));
         }
     }
 }
@@ -67,8 +67,9 @@ impl LocksAtSite {
 /// The time in holds. Where they are sampled, the sample does not have exactly as many as there were.
 pub(crate) fn held(lock: &Lock) -> Nanoseconds<f64> {
     let shared = lock.read.as_ref();
-    let shared = shared.map_or(0.0, |read| read.hold.mean_ns() * read.acquisitions as f64);
-    Nanoseconds(lock.hold.mean_ns() * lock.acquisitions as f64 + shared)
+    let shared = shared
+        .map_or_else(Nanoseconds::default, |read| read.hold.mean() * read.acquisitions as f64);
+    lock.hold.mean() * lock.acquisitions as f64 + shared
 }
 
 /// How much each function says about where a lock is taken.

@@ -116,11 +116,12 @@ impl Side {
         let processes = profile.runs.first().map(|run| run.processes.as_slice());
         let processes = processes.unwrap_or_default();
         let locks = || processes.iter().flat_map(|process| &process.locks);
-        let thought: f64 = processes.iter().map(|process| process.threads.think.sum_ns).sum();
+        let thought: Nanoseconds<f64> =
+            processes.iter().map(|process| process.threads.think.sum).sum();
         Self {
             taken: sites.taken(profile),
-            computed: Nanoseconds(thought) + locks().map(held).sum(),
-            waited: Nanoseconds(locks().map(|lock| lock.waited_ns()).sum()),
+            computed: thought + locks().map(held).sum(),
+            waited: locks().map(|lock| lock.waited()).sum(),
         }
     }
 
@@ -180,7 +181,7 @@ impl Comparison {
         Self {
             sites: matter.into_iter().map(compared).collect(),
             forecasts: Agreement::of(&forecasts),
-            hit_costs: watchings.filter_map(|watching| watching.hit_ns).map(Nanoseconds).collect(),
+            hit_costs: watchings.filter_map(|watching| watching.hit_cost).collect(),
             failed: 0,
         }
     }

@@ -17,7 +17,7 @@ use crate::from_profile::synthetic::{durations, mutex, profile_of, run};
 use crate::{Curve, Recommendation, Verdict, from_profile};
 
 const MS: u64 = 1_000_000;
-const WALL_NS: f64 = 2e9;
+const WALL: Nanoseconds<f64> = Nanoseconds(2e9);
 
 /// What a thread does in a window, in per cents of it: it computes first, then waits for a lock, then
 /// for work, sleeps, waits for the end of another, for the kernel, and has no core in the end.
@@ -100,18 +100,18 @@ prop_compose! {
         let mut run = run(vec![mutex(1, "store", acquisitions)], 10_000);
         let all = threads.len() as f64;
         let able = all.min(f64::from(cores));
-        (run.cores, run.wall_ns) = (cores, WALL_NS);
+        (run.cores, run.wall_time) = (cores, WALL);
         let process = &mut run.processes[0];
         process.threads.peak = threads.len() as u64;
-        process.threads.cpu_ns = busy * able * WALL_NS;
-        process.locks[0].wait.sum_ns = waits * all * WALL_NS;
+        process.threads.cpu_time = WALL * (busy * able);
+        process.locks[0].wait.sum = WALL * (waits * all);
         process.conditions = vec![Condition {
-            wait: durations(acquisitions, on_conditions * all * WALL_NS / acquisitions as f64),
+            wait: durations(acquisitions, WALL.0 * on_conditions * all / acquisitions as f64),
             ..Condition::default()
         }];
         if second > 0.0 {
             let mut other = process.clone();
-            (other.pid, other.threads.cpu_ns) = (43, second * able * WALL_NS);
+            (other.pid, other.threads.cpu_time) = (43, WALL * (second * able));
             other.locks[0].acquisitions /= 10;
             run.processes.push(other);
         }
@@ -189,7 +189,7 @@ impl Said {
         self.findings.iter().any(of)
     }
 
-    /// What contradicts what.
+    /// Which statements of the answer contradict one another or the run; none if all agree.
     fn contradictions(&self, run: &Run) -> Vec<&'static str> {
         let contended = self.finds(|one| {
             matches!(
@@ -205,10 +205,9 @@ impl Said {
         let seen = busy_cores(&self.answer.confidence).first().copied();
         let limited = self.answer.verdict == Verdict::LimitedByLocks;
         let waited = run.processes.iter().flat_map(|process| &process.locks);
-        let waited = waited.map(|lock| lock.wait.sum_ns).sum::<f64>() / WALL_NS;
+        let waited = waited.map(|lock| lock.wait.sum).sum::<Nanoseconds<f64>>() / WALL;
         let total = run.times.as_ref().map(ThreadTimes::total).unwrap_or_default();
-        let asleep =
-            (total.waiting_ns() + total.sleep_ns) as f64 / total.present_ns().max(1) as f64;
+        let asleep = (total.waiting() + total.sleep).share_of(total.present());
         let kept_apart = |text: &str| text.contains("process whose locks were seen kept");
         let kept = busy_cores(&self.answer.headline).into_iter().chain(
             self.answer

@@ -32,7 +32,7 @@ pub(super) fn culprit(today: &Curve, locks: &[ForecastLock]) -> Option<String> {
          {which} {acquired}made or first acquired at {}, held for {} at a time.{}",
         percent(*share),
         lock.place,
-        duration(lock.hold_ns),
+        duration(lock.hold),
         about_what_run_leaves_alone(lock)
     ))
 }
@@ -54,8 +54,8 @@ fn about_what_run_leaves_alone(lock: &ForecastLock) -> String {
 
 /// The same of a read-write lock.
 fn about_readers_and_writers(lock: &ForecastLock) -> String {
-    let by_writers = lock.acquisitions as f64 * lock.exclusive_hold_ns;
-    let by_readers = lock.shared_acquisitions as f64 * lock.hold_ns;
+    let by_writers = lock.exclusive_hold * lock.acquisitions as f64;
+    let by_readers = lock.hold * lock.shared_acquisitions as f64;
     if lock.shared_acquisitions <= lock.acquisitions || by_writers > by_readers {
         format!(
             " It is acquired for writing in {} of the cases, for {} at a time, and then keeps out \
@@ -65,7 +65,7 @@ fn about_readers_and_writers(lock: &ForecastLock) -> String {
                 lock.acquisitions as f64
                     / (lock.acquisitions + lock.shared_acquisitions).max(1) as f64
             ),
-            duration(lock.exclusive_hold_ns)
+            duration(lock.exclusive_hold)
         )
     } else {
         " Its readers do not exclude each other, but each writes the lock's one word twice: the way \

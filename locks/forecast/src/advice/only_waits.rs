@@ -5,6 +5,7 @@
 //! no part of a forecast. If they are what threads wait for most, there is no forecast at all, but
 //! it can be said what threads wait for, and where.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Finding, Lock, Process, Run};
 
 use super::remedy::remedy;
@@ -23,19 +24,20 @@ const ONE_CORE: f64 = 1.25;
 /// busy on average.
 pub(super) fn answer(run: &Run, busy_cores: f64) -> Option<Recommendation> {
     let locks = || run.processes.iter().flat_map(|process| &process.locks);
-    let all: f64 = locks().map(Lock::waited_ns).sum();
-    let dark: f64 = locks().filter(|lock| is_uncounted(lock)).map(Lock::waited_ns).sum();
-    let counted: f64 = run.processes.iter().map(|process| process.threads.cpu_ns).sum();
+    let all: Nanoseconds<f64> = locks().map(Lock::waited).sum();
+    let dark: Nanoseconds<f64> = locks().filter(|lock| is_uncounted(lock)).map(Lock::waited).sum();
+    let counted: Nanoseconds<f64> =
+        run.processes.iter().map(|process| process.threads.cpu_time).sum();
     // Of a process that was watched, less may be known than what its threads used.
-    let ran = counted.max(busy_cores * run.wall_ns);
+    let ran = counted.max(run.wall_time * busy_cores);
     // Sleep of other kinds is left out: a runtime has many threads that only wait for work.
-    let share = dark / (dark + ran).max(1.0);
-    if share < MATTER || dark <= MOST_OF_THE_WAITS * all || is_quiet(run) {
+    let share = dark / (dark + ran).max(Nanoseconds(1.0));
+    if share < MATTER || dark <= all * MOST_OF_THE_WAITS || is_quiet(run) {
         return None;
     }
-    let worst = |process: &Process| -> Option<(f64, usize)> {
+    let worst = |process: &Process| -> Option<(Nanoseconds<f64>, usize)> {
         let dark = process.locks.iter().enumerate().filter(|(_, lock)| is_uncounted(lock));
-        dark.map(|(index, lock)| (lock.waited_ns(), index)).max_by(|a, b| a.0.total_cmp(&b.0))
+        dark.map(|(index, lock)| (lock.waited(), index)).max_by(|a, b| a.0.total_cmp(&b.0))
     };
     let (process, (_, index)) = run
         .processes
@@ -66,13 +68,12 @@ fn about(lock: &Lock, process: &Process, run: &Run, busy_cores: f64, share: f64)
     let place =
         lock.callers.first().map_or_else(|| place_of(&lock.site), |caller| taker_of(&caller.site));
     let others =
-        run.processes.iter().filter(|one| one.pid != process.pid).map(|one| one.threads.cpu_ns);
+        run.processes.iter().filter(|one| one.pid != process.pid).map(|one| one.threads.cpu_time);
     // What is known of the processor time of a process that was watched may be less than all of it.
     let windows = run.times.as_ref().filter(|times| times.is_enough());
-    let windows =
-        windows.map_or(0.0, |times| times.total().computing_ns() as f64 / times.observed_ns as f64);
+    let windows = windows.map_or(0.0, |times| times.total().computing().share_of(times.observed));
     let all = busy_cores.max(windows);
-    let busy = all - others.sum::<f64>() / run.wall_ns.max(1.0);
+    let busy = all - others.sum::<Nanoseconds<f64>>() / run.wall_time.max(Nanoseconds(1.0));
     if what.contains("global interpreter lock") && busy <= ONE_CORE {
         let why = format!(
             "its threads compute one at a time, because {what} lets no other; {} of their time they \

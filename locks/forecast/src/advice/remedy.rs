@@ -1,5 +1,6 @@
 //! What to do about a lock that `run` cannot replace, in the language of its program.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Lock, Process, Run, is_pthread};
 
 /// Words of what a lock is, and what its users can do.
@@ -80,7 +81,7 @@ fn is_static(process: &Process, run: &Run) -> bool {
 /// The lock of a process that threads waited for longest, if `run` cannot replace it.
 pub(super) fn foreign<'a>(process: &'a Process, run: &Run) -> Option<&'a Lock> {
     let by_waits = |a: &&Lock, b: &&Lock| {
-        a.waited_ns().total_cmp(&b.waited_ns()).then(a.held_ns().total_cmp(&b.held_ns()))
+        a.waited().total_cmp(&b.waited()).then(a.held().total_cmp(&b.held()))
     };
     let longest = process.locks.iter().max_by(by_waits)?;
     (!is_replaced(longest, process, run)).then_some(longest)
@@ -101,9 +102,10 @@ pub(super) fn remedy(lock: &Lock, best: Option<&str>) -> String {
              it: link it dynamically, or take a lock of kilocore-locks by its C header.{may}"
         );
     }
-    let which = match lock.waited_ns() {
-        0.0 => "The lock that is used most",
-        _ => "What threads wait for longest",
+    let which = if lock.waited() == Nanoseconds(0.0) {
+        "The lock that is used most"
+    } else {
+        "What threads wait for longest"
     };
     format!("{which} is {what}, which `kilocore run` does not replace: {mend}.{may}")
 }

@@ -1,4 +1,4 @@
-use kilocore_figures::Judged;
+use kilocore_figures::{Judged, Nanoseconds};
 use kilocore_lock_profile::{
     Activities, CpuLimit, Precision, Profile, RoleTimes, ThreadTimes, Unrecorded, Watching,
     WhyUnrecorded,
@@ -138,7 +138,7 @@ fn nothing_is_said_of_locks_where_a_control_group_held_the_program_up() {
         profile.runs[0].limit = Some(limit);
         if limit.throttled > 0 {
             // Threads that are held up look as if they ran, but have no processor time.
-            profile.runs[0].processes[0].threads.cpu_ns *= 0.25;
+            profile.runs[0].processes[0].threads.cpu_time *= 0.25;
         }
         let said = advice_on(&curves, &profiled(), &profile);
         (said, without_forecast(&profile).map(|advice| advice.verdict))
@@ -160,10 +160,10 @@ fn nothing_is_said_from_nothing() {
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
     let mut single = profile();
     single.runs[0].processes[0].threads.peak = 1;
-    single.runs[0].wall_ns *= 2.0;
+    single.runs[0].wall_time *= 2.0;
     single.runs[0].outside.as_mut().unwrap().running = 100;
     let mut idle = profile();
-    idle.runs[0].wall_ns *= 1e3;
+    idle.runs[0].wall_time *= 1e3;
     idle.runs[0].outside.as_mut().unwrap().running = 1;
     for (profile, words) in [(single, "one at a time"), (idle, "cores busy for")] {
         let (advice, text) = advice_on(&curves, &profiled(), &profile);
@@ -195,7 +195,7 @@ fn a_busy_program_whose_locks_cannot_be_seen_is_unknown() {
     let outside = once.runs[0].outside.as_mut().unwrap();
     outside.running = 60;
     outside.asleep.insert("futex".into(), 101);
-    once.runs[0].processes[0].threads.cpu_ns *= 0.3;
+    once.runs[0].processes[0].threads.cpu_time *= 0.3;
     let advice = without_forecast(&once).unwrap();
     assert_eq!(advice.verdict, Verdict::TooLittleEvidence, "{advice:?}");
     assert!(advice.headline.contains("a lock once"), "{advice:?}");
@@ -308,7 +308,7 @@ fn the_culprit_is_named_by_where_it_is_acquired() {
             site: Vec::new(),
             acquisitions: 5,
             contended: 1,
-            wait_ns: 9.0,
+            waited: Nanoseconds(9.0),
         })
         .into();
     let (_, text) = advice(&curves, &profiled);
@@ -320,16 +320,17 @@ fn a_lock_whose_hold_is_hardly_known_limits_nothing_yet() {
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
     let (mut profiled, mut profile) = (profiled(), profile());
     let role = RoleTimes::default();
-    let mut waited = |observed_ns, user_ns, locks_ns| {
-        let times = Activities { user_ns, locks_ns, ..Activities::default() };
+    let mut waited = |observed, user, locks| {
+        let [user, locks] = [user, locks].map(Nanoseconds);
+        let times = Activities { user, locks, ..Activities::default() };
         let roles = vec![RoleTimes { times, ..role.clone() }];
-        profile.runs[0].times = Some(ThreadTimes { observed_ns, roles, ..ThreadTimes::default() });
+        profile.runs[0].times = Some(ThreadTimes { observed, roles, ..ThreadTimes::default() });
         profile.clone()
     };
-    const SECOND: u64 = 1_000_000_000;
+    const SECOND: Nanoseconds = Nanoseconds(1_000_000_000);
     let (idle, busy) = (waited(SECOND, 999, 1), waited(SECOND, 900, 100));
-    let shortly = waited(2_000_000, 900, 100);
-    profiled.locks[0].hold_range_ns = Some([100.0, 1_700.0]);
+    let shortly = waited(Nanoseconds(2_000_000), 900, 100);
+    profiled.locks[0].hold_range = Some([100.0, 1_700.0].map(Nanoseconds));
     let (advice, text) = advice_on(&curves, &profiled, &idle);
     assert_eq!(advice.verdict, Verdict::Unknown);
     assert!(text.contains("it is held for 100 ns to 1.7 µs at a time"), "{text}");
@@ -338,25 +339,25 @@ fn a_lock_whose_hold_is_hardly_known_limits_nothing_yet() {
     assert_eq!(verdict(&profiled, &busy), Verdict::LimitedByLocks);
     // Two milliseconds do not show that.
     assert_eq!(verdict(&profiled, &shortly), Verdict::Unknown);
-    profiled.locks[0].hold_range_ns = Some([1_500.0, 1_700.0]);
+    profiled.locks[0].hold_range = Some([1_500.0, 1_700.0].map(Nanoseconds));
     assert_eq!(verdict(&profiled, &idle), Verdict::LimitedByLocks);
 }
 
 #[test]
 fn two_milliseconds_of_watching_are_too_short_for_any_verdict() {
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
-    let watched = |observed_ns, beside_library| {
+    let watched = |observed, beside_library| {
         let mut profile = profile();
         profile.runs[0].watching = Some(Watching { beside_library, ..Watching::default() });
-        profile.runs[0].times = Some(ThreadTimes { observed_ns, ..ThreadTimes::default() });
+        profile.runs[0].times = Some(ThreadTimes { observed, ..ThreadTimes::default() });
         advice_on(&curves, &profiled(), &profile)
     };
-    let (advice, text) = watched(2_000_000, false);
+    let (advice, text) = watched(Nanoseconds(2_000_000), false);
     assert_eq!(advice.verdict, Verdict::Unknown);
     assert!(text.contains("watched for 2.0 ms of"), "{text}");
-    assert_eq!(watched(2_000_000_000, false).0.verdict, Verdict::LimitedByLocks);
+    assert_eq!(watched(Nanoseconds(2_000_000_000), false).0.verdict, Verdict::LimitedByLocks);
     // The library counted the whole run.
-    assert_eq!(watched(2_000_000, true).0.verdict, Verdict::LimitedByLocks);
+    assert_eq!(watched(Nanoseconds(2_000_000), true).0.verdict, Verdict::LimitedByLocks);
 }
 
 #[test]
@@ -365,12 +366,13 @@ fn a_lock_that_nobody_could_count_limits_nothing_if_hardly_anybody_waits_for_it(
         let mut profile = profile();
         let run = &mut profile.runs[0];
         run.watching = Some(Watching::default());
-        run.times = Some(ThreadTimes { observed_ns: 1_000_000_000, ..ThreadTimes::default() });
-        run.processes[0].threads.cpu_ns = run.wall_ns;
+        run.times =
+            Some(ThreadTimes { observed: Nanoseconds(1_000_000_000), ..ThreadTimes::default() });
+        run.processes[0].threads.cpu_time = run.wall_time;
         let lock = &mut run.processes[0].locks[0];
         lock.what = Some("Python's global interpreter lock".to_owned());
         lock.precision = Some(Precision::default());
-        lock.wait.sum_ns = share * run.wall_ns;
+        lock.wait.sum = run.wall_time * share;
         without_forecast(&profile).expect("nothing can be simulated")
     };
     let much = waited(1.0);
@@ -391,13 +393,13 @@ fn a_read_write_culprit_is_told_apart_by_who_holds_it() {
         left_alone: Some("a read-write lock"),
         acquisitions: 10,
         shared_acquisitions: 1_000,
-        hold_ns: 100.0,
-        exclusive_hold_ns: 100.0,
+        hold: Nanoseconds(100.0),
+        exclusive_hold: Nanoseconds(100.0),
         ..lock.clone()
     };
     let (_, text) = advice(&curves, &profiled);
     assert!(text.contains("read without taking it"), "{text}");
-    profiled.locks[0].exclusive_hold_ns = 2e6;
+    profiled.locks[0].exclusive_hold = Nanoseconds(2e6);
     let (_, text) = advice(&curves, &profiled);
     assert!(text.contains("for writing in 1.0 % of the cases, for 2.0 ms"), "{text}");
 }

@@ -20,10 +20,10 @@ pub(super) fn vague_hold(
 ) -> Option<String> {
     let shares = &today.end().point.lock_share_by_lock;
     let (lock, _) = locks.iter().zip(shares).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    let [low, high] = lock.hold_range_ns.filter(|[low, high]| *high > KNOWN_WITHIN * *low)?;
+    let [low, high] = lock.hold_range.filter(|[low, high]| *high > *low * KNOWN_WITHIN)?;
     let times = run?.times.as_ref().filter(|times| times.is_enough()).map(ThreadTimes::total);
     // Windows that were too short show no waits, whatever happened in them.
-    let waited = times.map_or(0.0, |all| all.locks_ns as f64 / all.present_ns().max(1) as f64);
+    let waited = times.map_or(0.0, |all| all.locks.share_of(all.present()));
     (waited < LITTLE).then(|| {
         let at = match lock.place.as_str() {
             UNKNOWN_PLACE => "whose place is unknown",

@@ -1,5 +1,6 @@
 //! What was seen of a profiled program, and what that keeps from being said of it.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Profile, Rights, Run, Watching};
 
 use super::answer::{answer, not_seen, unknown};
@@ -37,7 +38,7 @@ impl<'a> View<'a> {
         };
         let evidence = Evidence::of(run);
         let coverage = Coverage::of(profile, run, &evidence);
-        let watched = run.watching.as_ref().map(|watching| watched(watching, run.wall_ns));
+        let watched = run.watching.as_ref().map(|watching| watched(watching, run.wall_time));
         let in_kernel = super::watched::gap(run);
         let offline = profile.host.offline.clone();
         Self { profile, evidence: Some(evidence), coverage, watched, offline, in_kernel }
@@ -131,7 +132,7 @@ impl<'a> View<'a> {
 }
 
 /// How a program was watched.
-fn watched(watching: &Watching, wall_ns: f64) -> String {
+fn watched(watching: &Watching, wall_time: Nanoseconds<f64>) -> String {
     let watched = if watching.beside_library {
         "Pthread locks were recorded by a library under the program, in full. All others were watched"
     } else {
@@ -143,8 +144,8 @@ fn watched(watching: &Watching, wall_ns: f64) -> String {
         "{watched} from outside in {} of {} together, out of {}; that cost {} of the cores' \
          time. Locks that no thread waited for in a window are not seen.",
         counted(watching.windows, "window"),
-        duration(watching.windows_ns),
-        duration(wall_ns),
+        duration(watching.window_time),
+        duration(wall_time),
         cost
     );
     text.push_str(match watching.rights {
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn what_an_ordinary_user_could_not_see_is_said() {
         let told = |rights, followed_share| {
-            watched(&Watching { rights, followed_share, ..Watching::default() }, 1e9)
+            watched(&Watching { rights, followed_share, ..Watching::default() }, Nanoseconds(1e9))
         };
         assert!(!told(Rights::WholeCores, None).contains("ordinary user"));
         assert!(told(Rights::OwnThreads, Some(1.0)).ends_with("ordinary user, thread by thread."));
@@ -185,7 +186,7 @@ mod tests {
         assert!(hidden.contains("the kernel hides why threads sleep"), "{hidden}");
         assert!(hidden.contains("25 % were followed"), "{hidden}");
         let left_out = vec!["process 7 runs 32-bit code".to_owned(), "another".to_owned()];
-        let told = watched(&Watching { left_out, ..Watching::default() }, 1e9);
+        let told = watched(&Watching { left_out, ..Watching::default() }, Nanoseconds(1e9));
         assert!(told.ends_with(" Left out: process 7 runs 32-bit code; another."), "{told}");
     }
 }

@@ -5,6 +5,7 @@
 //! contended here, and that a lock of the kernel is. What locks without waits would cost on more cores is
 //! not known, because only locks that are waited for are counted.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Activities, Finding, KernelLockWaits, Run, ThreadTimes};
 
 use super::answer::answer;
@@ -104,23 +105,24 @@ fn in_kernel(times: &ThreadTimes) -> Option<Recommendation> {
 
 /// The share of the time of threads that have work in which they wait for the kernel's locks.
 fn share(times: &ThreadTimes) -> Option<f64> {
-    let Activities { ready_ns, locks_ns, kernel_locks_ns, .. } = times.total();
-    let working = times.total().computing_ns();
-    let all = [ready_ns, locks_ns, kernel_locks_ns].into_iter().fold(working, u64::saturating_add);
-    let seen = times.is_enough() && times.coverage.kernel_locks_seen && all > 0;
-    seen.then(|| kernel_locks_ns as f64 / all as f64)
+    let Activities { ready, locks, kernel_locks, .. } = times.total();
+    let working = times.total().computing();
+    let all = Nanoseconds::saturating_sum([working, ready, locks, kernel_locks]);
+    let seen = times.is_enough() && times.coverage.kernel_locks_seen && all > Nanoseconds(0);
+    seen.then(|| kernel_locks.share_of(all))
 }
 
 /// The lock that is waited for longest, at the worst of its places, and its share of all waits.
 fn worst(times: &ThreadTimes) -> Option<(&KernelLockWaits, f64)> {
-    let all: f64 = times.kernel_locks.iter().map(|one| one.ns as f64).sum();
+    let all: Nanoseconds<f64> = times.kernel_locks.iter().map(|one| one.waited.calculated()).sum();
     let first = times.kernel_locks.first()?;
     let same = |one: &&KernelLockWaits| match first.name.is_empty() {
         true => one.functions.first() == first.functions.first(),
         false => one.name == first.name,
     };
-    let ns: f64 = times.kernel_locks.iter().filter(same).map(|one| one.ns as f64).sum();
-    Some((first, ns / all.max(1.0)))
+    let alike = times.kernel_locks.iter().filter(same);
+    let waited: Nanoseconds<f64> = alike.map(|one| one.waited.calculated()).sum();
+    Some((first, waited / all.max(Nanoseconds(1.0))))
 }
 
 /// What to do about a lock of the kernel.
@@ -163,8 +165,8 @@ pub(super) fn too_short(run: &Run) -> Option<String> {
     Some(format!(
         "its threads were watched for {} of {}, too short a time to say what they wait for: measure a \
          longer run",
-        duration(times.observed_ns as f64),
-        duration(run.wall_ns)
+        duration(times.observed.calculated()),
+        duration(run.wall_time)
     ))
 }
 
@@ -200,7 +202,7 @@ fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
          their time, and it is known where {} of that time went; but locks that nobody waits for are \
          not counted",
         counted(times.windows, "window"),
-        duration(times.observed_ns as f64),
+        duration(times.observed.calculated()),
         percent(wait),
         percent(known)
     );
@@ -219,17 +221,14 @@ mod tests {
 
     use super::*;
 
-    fn run(kernel_locks_ns: u64, seen: bool, findings: Vec<Finding>) -> Run {
-        let times = Activities {
-            kernel_ns: 1_000 - kernel_locks_ns,
-            kernel_locks_ns,
-            ..Activities::default()
-        };
+    fn run(kernel_locks: u64, seen: bool, findings: Vec<Finding>) -> Run {
+        let [kernel, kernel_locks] = [1_000 - kernel_locks, kernel_locks].map(Nanoseconds);
+        let times = Activities { kernel, kernel_locks, ..Activities::default() };
         let lock = |name: &str, function: &str, ns| KernelLockWaits {
             kind: KernelLockKind::Writing,
             name: name.to_owned(),
             functions: vec![function.to_owned(), "__x64_sys_munmap".to_owned()],
-            ns,
+            waited: Nanoseconds(ns),
             ..KernelLockWaits::default()
         };
         let kernel_locks = vec![
@@ -241,7 +240,7 @@ mod tests {
             TimesCoverage { kernel_locks_seen: seen, ticks_seen: true, ..TimesCoverage::default() };
         let roles = vec![RoleTimes { times, ..RoleTimes::default() }];
         let times = ThreadTimes {
-            observed_ns: 100_000_000,
+            observed: Nanoseconds(100_000_000),
             roles,
             kernel_locks,
             coverage,
@@ -268,7 +267,7 @@ mod tests {
         assert_eq!(answer_by_times(&run(100, false, Vec::new())), None);
         let mut several = run(100, true, Vec::new());
         several.times.as_mut().expect("times").kernel_locks.remove(2);
-        several.times.as_mut().expect("times").kernel_locks[1].ns = 60;
+        several.times.as_mut().expect("times").kernel_locks[1].waited = Nanoseconds(60);
         assert_eq!(answer_by_times(&several), None);
         let gap = gap(&several).expect("there is something else");
         assert!(
@@ -282,7 +281,7 @@ mod tests {
     fn nothing_is_said_of_two_milliseconds() {
         let mut short = run(100, true, Vec::new());
         assert!(gap(&short).is_some());
-        short.times.as_mut().expect("times").observed_ns = 2_000_000;
+        short.times.as_mut().expect("times").observed = Nanoseconds(2_000_000);
         assert_eq!((answer_by_times(&short), gap(&short)), (None, None));
     }
 

@@ -1,3 +1,4 @@
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Finding, Profile, Run, ThreadTimes, TimesCoverage, Unrecorded, Watching, WhyUnrecorded,
 };
@@ -32,7 +33,7 @@ fn sleep_in_futexes_that_no_lock_explains_is_a_gap_with_its_share() {
     // Four threads slept: two in futexes, one for input, and one that waited for the end of the
     // others.
     let mut run = seen(&[("futex", 300), ("epoll_wait", 100)]);
-    run.processes[0].locks[0].wait.sum_ns = 0.0;
+    run.processes[0].locks[0].wait.sum = Nanoseconds(0.0);
     let profile = profile_of(vec![run]);
     let (coverage, evidence) = coverage(&profile);
     let sleep = coverage.sleep.as_ref().unwrap();
@@ -47,7 +48,7 @@ fn sleep_in_futexes_that_no_lock_explains_is_a_gap_with_its_share() {
 #[test]
 fn where_the_futexes_are_known_they_decide() {
     let mut run = seen(&[("futex", 300)]);
-    run.processes[0].locks[0].wait.sum_ns = 0.0;
+    run.processes[0].locks[0].wait.sum = Nanoseconds(0.0);
     let words = &mut run.outside.as_mut().unwrap().futexes;
     (words.joins, words.conditions) = (100, 200);
     assert_eq!(gaps(vec![run.clone()]), Vec::<String>::new());
@@ -60,7 +61,7 @@ fn where_the_futexes_are_known_they_decide() {
 #[test]
 fn sleep_in_seen_locks_is_explained() {
     let mut run = seen(&[("futex", 300)]);
-    run.processes[0].locks[0].wait.sum_ns = 2.0 * run.wall_ns;
+    run.processes[0].locks[0].wait.sum = run.wall_time * 2.0;
     assert_eq!(gaps(vec![run]), Vec::<String>::new());
 }
 
@@ -100,7 +101,7 @@ fn programs_without_a_recording_are_named_with_the_reason() {
 fn other_programs_on_the_cores_are_no_part_of_the_program() {
     // Both threads were always ready, and ran half of the time.
     let mut run = watched(run(vec![mutex(1, "store", 10_000)], 10_000), 200, &[]);
-    run.wall_ns *= 2.0;
+    run.wall_time *= 2.0;
     let share = |run: &Run| recorded_share(run, &Evidence::of(run)).unwrap();
     run.outside.as_mut().unwrap().running_unrecorded = Some(0);
     assert!((share(&run) - 1.0).abs() < 1e-9);
@@ -111,7 +112,7 @@ fn other_programs_on_the_cores_are_no_part_of_the_program() {
 #[test]
 fn a_process_that_did_little_of_the_work_is_a_lesser_part() {
     let mut run = seen(&[]);
-    run.processes[0].threads.cpu_ns /= 10.0;
+    run.processes[0].threads.cpu_time *= 0.1;
     let profile = profile_of(vec![run]);
     let (coverage, evidence) = coverage(&profile);
     assert!(coverage.is_of_a_lesser_part(), "{coverage:?}");
@@ -130,7 +131,8 @@ fn busy_cores_that_were_seen_spinning_are_said_to_spin() {
     let longest = Some("spin_barrier in server".to_owned());
     let findings = vec![Finding::Spinning { spin: 0.97, longest }];
     let coverage = TimesCoverage { ticks_seen: true, ..TimesCoverage::default() };
-    let times = ThreadTimes { observed_ns: 1_000_000_000, coverage, ..ThreadTimes::default() };
+    let times =
+        ThreadTimes { observed: Nanoseconds(1_000_000_000), coverage, ..ThreadTimes::default() };
     run.watching = Some(Watching::default());
     run.times = Some(ThreadTimes { findings, ..times.clone() });
     let spins = gaps(vec![run.clone()]);
@@ -147,7 +149,7 @@ fn more_processor_time_than_on_one_core_is_a_strain() {
     let confined = || Run { cores: 1, ..run(vec![mutex(1, "store", 10_000)], 10_000) };
     assert_eq!(gaps(vec![seen(&[]), confined()]), Vec::<String>::new());
     let mut strained = seen(&[]);
-    strained.processes[0].threads.cpu_ns *= 1.6;
+    strained.processes[0].threads.cpu_time *= 1.6;
     let gaps = gaps(vec![strained, confined()]);
     assert!(gaps[0].contains("1.6 times the processor time"), "{gaps:?}");
 }
@@ -157,7 +159,7 @@ fn a_few_acquisitions_tell_of_no_strain() {
     let few = |acquisitions| run(vec![mutex(1, "store", acquisitions)], 10_000);
     let strain = |here: u64, there: u64| {
         let mut here = watched(few(here), 190, &[]);
-        here.processes[0].threads.cpu_ns *= 3.0;
+        here.processes[0].threads.cpu_time *= 3.0;
         coverage(&profile_of(vec![here, Run { cores: 1, ..few(there) }])).0.strain
     };
     assert!(strain(10_000, 10_000).is_some());
@@ -168,7 +170,7 @@ fn a_few_acquisitions_tell_of_no_strain() {
 fn a_single_thread_is_under_no_strain() {
     let confined = || Run { cores: 1, ..run(vec![mutex(1, "store", 10_000)], 10_000) };
     let mut alone = seen(&[]);
-    alone.processes[0].threads.cpu_ns *= 1.6;
+    alone.processes[0].threads.cpu_time *= 1.6;
     let profile = profile_of(vec![alone, confined()]);
     let (coverage, evidence) = coverage(&profile);
     let strained = |evidence: &Evidence| {

@@ -26,7 +26,6 @@ pub(crate) enum Background {
 }
 
 impl Background {
-    /// All backgrounds.
     pub(crate) const ALL: &'static [Background] = &[
         Background::Serial,
         Background::OneMemory,

@@ -74,7 +74,7 @@ pub enum InputPlace {
     Of {
         /// The name of the lock in the input.
         lock: String,
-        /// Cores.
+        /// The number of cores in the input.
         cores: u32,
     },
 }

@@ -15,7 +15,7 @@ use crate::fit::{Measurements, mixture};
 /// Why there is no forecast.
 #[derive(Debug, Error)]
 pub enum Refusal {
-    /// Too few points.
+    /// There are this many points, and a fit takes at least three.
     #[error(
         "{0} measured point{s} cannot tell workloads apart (give at least 3, of different locks \
          or core counts)", s = if *.0 == 1 { "" } else { "s" }
@@ -33,7 +33,7 @@ pub enum Refusal {
          average (are they all of one program, on this machine, with one thread for each core?)"
     )]
     Unexplained(f64),
-    /// A simulation failed.
+    /// A workload that might explain the measurements cannot be simulated.
     #[error(transparent)]
     Simulation(#[from] crate::PointError),
 }

@@ -32,9 +32,9 @@ pub(super) fn undisturbed<'a>(process: &Process, confined: &'a Process) -> Optio
     let (think, alone) = (&process.threads.think, &confined.threads.think);
     // Thinking is sampled. If a few times are long, the means of two runs differ by chance.
     // Processor time is exact, so it has to have grown as well.
-    let longer = (think.mean_ns() - alone.mean_ns()) * think.count as f64;
+    let longer = (think.mean() - alone.mean()) * think.count as f64;
     let scale = uses(process) / uses(confined).max(1.0);
-    let more = process.threads.cpu_ns - confined.threads.cpu_ns * scale;
-    let disturbed = think.mean_ns() > DISTURBED * alone.mean_ns() && more > MOST * longer;
+    let more = process.threads.cpu_time - confined.threads.cpu_time * scale;
+    let disturbed = think.mean() > alone.mean() * DISTURBED && more > longer * MOST;
     (alone.count > 0 && disturbed).then_some(alone)
 }

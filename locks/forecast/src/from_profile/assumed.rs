@@ -1,5 +1,7 @@
 //! What a translation has to assume, in sentences for the user.
 
+use kilocore_figures::Nanoseconds;
+
 use super::conduct::ProcessorTime;
 use super::phases::Phases;
 use super::profiled::SERIAL;
@@ -38,25 +40,25 @@ pub(super) fn undisturbed(times: f64, cores: u32) -> String {
 
 /// What is assumed of the processor time. The time outside locks is spread over `sections`.
 pub(super) fn processor_time(time: &ProcessorTime, sections: f64) -> Vec<String> {
-    let percent = |ns: f64| ns / time.all_ns.max(1.0) * 100.0;
+    let percent = |part: Nanoseconds<f64>| part / time.all.max(Nanoseconds(1.0)) * 100.0;
     let mut assumptions = Vec::new();
-    if time.not_running_ns > 0.0 {
+    if time.not_running > Nanoseconds(0.0) {
         assumptions.push(format!(
             "Holds of locks lasted {:.0} % of the processor time longer by the clock than \
              there was processor time for: their holders slept in them, or had lost their \
              cores. That much is left out of the longest holds.",
-            percent(time.not_running_ns)
+            percent(time.not_running)
         ));
     }
-    if time.outside_ns > WORTH_A_WORD * time.all_ns {
+    if time.outside > time.all * WORTH_A_WORD {
         assumptions.push(format!(
             "{:.0} % of the processor time was spent before a thread's first lock, after its \
              last, or in threads that took none; what of it is not serial is spread evenly \
              over the {sections:.0} sections.",
-            percent(time.outside_ns),
+            percent(time.outside),
         ));
     }
-    if time.serial_ns > 0.0 {
+    if time.serial > Nanoseconds(0.0) {
         assumptions.push(format!(
             "{:.1} % {SERIAL}: that long one thread computed \
              while other cores were unused, and neither locks nor conditions nor sleep say \

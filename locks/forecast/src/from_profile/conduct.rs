@@ -1,5 +1,6 @@
 //! How the program ran while it was profiled, as far as that limits what a forecast may claim.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Finding, Process, Profile, Run};
 
 use super::group::Group;
@@ -40,41 +41,41 @@ pub struct Conduct {
     pub barrier_threads: f64,
 }
 
-/// Where the processor time of a process went, in nanoseconds.
+/// Where the processor time of a process went.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProcessorTime {
     /// All of the processor time.
-    pub all_ns: f64,
+    pub all: Nanoseconds<f64>,
     /// Taking locks, waiting for them and releasing them, including the recorder's part. This is an
     /// estimate; forecasts simulate these operations instead.
-    pub operations_ns: f64,
+    pub operations: Nanoseconds<f64>,
     /// Fetching data that moves from holder to holder, which forecasts simulate too.
-    pub lines_ns: f64,
+    pub lines: Nanoseconds<f64>,
     /// How much longer threads computed between locks than a single thread does, because they were
     /// in one another's way at something that is not a pthread lock.
-    pub disturbed_ns: f64,
+    pub disturbed: Nanoseconds<f64>,
     /// Of the rest, the computing of one thread while the other cores had nothing to do, for a
     /// reason that is neither locks nor conditions nor sleep.
-    pub serial_ns: f64,
+    pub serial: Nanoseconds<f64>,
     /// Of the rest, the time before a thread's first lock, after its last, or in threads that take
     /// none.
-    pub outside_ns: f64,
+    pub outside: Nanoseconds<f64>,
     /// Time under locks, beyond all this, in which the holders did not run. It occurs in profiles
     /// that know only how long holds last by the clock.
-    pub not_running_ns: f64,
+    pub not_running: Nanoseconds<f64>,
 }
 
 impl ProcessorTime {
     /// What the program computes, whatever its locks are. A forecast's workload computes the same.
     #[must_use]
-    pub fn work_ns(&self) -> f64 {
-        self.all_ns - self.operations_ns - self.lines_ns - self.disturbed_ns
+    pub fn work(&self) -> Nanoseconds<f64> {
+        self.all - self.operations - self.lines - self.disturbed
     }
 
     /// The serial part of that.
     #[must_use]
     pub fn serial_share(&self) -> f64 {
-        self.serial_ns / self.work_ns().max(1.0)
+        self.serial / self.work().max(Nanoseconds(1.0))
     }
 }
 
@@ -100,14 +101,13 @@ const WANTED: f64 = 0.85;
 impl Conduct {
     pub(super) fn new(run: &Run, process: &Process, groups: &[Group<'_>]) -> Self {
         let threads = &process.threads;
-        let wall = run.wall_ns.max(1.0);
-        let busy_cores = (threads.cpu_ns / wall).min(f64::from(run.cores));
+        let wall = run.wall_time.max(Nanoseconds(1.0));
+        let busy_cores = (threads.cpu_time / wall).min(f64::from(run.cores));
         let of_all = Evidence::of(run).busy_cores;
-        let waits = waits_ns(groups);
+        let waits = waits(groups);
         let (phases, on_conditions) = Phases::of(process);
-        let longest =
-            process.conditions.iter().max_by(|a, b| a.wait.sum_ns.total_cmp(&b.wait.sum_ns));
-        let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits;
+        let longest = process.conditions.iter().max_by(|a, b| a.wait.sum.total_cmp(&b.wait.sum));
+        let all = threads.cpu_time + threads.think_asleep + on_conditions + waits;
         Self {
             acquisitions: groups.iter().map(Group::uses).sum(),
             peak_threads: threads.peak,
@@ -115,11 +115,11 @@ impl Conduct {
             busy_cores,
             beside_others: of_all - busy_cores > OF_OTHERS,
             unused_cores: (able(run, process) - busy_cores - waits / wall).max(0.0),
-            condition_share: on_conditions / all.max(1.0),
+            condition_share: on_conditions / all.max(Nanoseconds(1.0)),
             threads_on_conditions: on_conditions / wall,
             takes_turns: take_turns(run, process, waits),
             condition_place: longest
-                .filter(|condition| condition.wait.sum_ns > 0.0)
+                .filter(|condition| condition.wait.sum > Nanoseconds(0.0))
                 .and_then(|condition| condition.site.first())
                 .map(ToString::to_string),
             time: ProcessorTime::default(),
@@ -130,20 +130,20 @@ impl Conduct {
 }
 
 /// Whether threads waited on conditions while there were cores for them.
-fn take_turns(run: &Run, process: &Process, waits_ns: f64) -> bool {
+fn take_turns(run: &Run, process: &Process, waits: Nanoseconds<f64>) -> bool {
     let able = able(run, process);
-    let wall = run.wall_ns.max(1.0);
+    let wall = run.wall_time.max(Nanoseconds(1.0));
     let threads = &process.threads;
-    let unused = able - (threads.cpu_ns + waits_ns) / wall;
+    let unused = able - (threads.cpu_time + waits) / wall;
     let on_conditions = Phases::of(process).1;
-    let all = threads.cpu_ns + threads.think_asleep_ns + on_conditions + waits_ns;
+    let all = threads.cpu_time + threads.think_asleep + on_conditions + waits;
     let awake = run.outside.as_ref().filter(|outside| outside.rounds > 0);
     let awake = awake.map(|outside| outside.running as f64 / outside.rounds as f64);
     unused > UNUSED * able
         && !lacks_cores(run)
-        && on_conditions > ON_CONDITIONS * all
+        && on_conditions > all * ON_CONDITIONS
         // Of time that no account explains nobody knows that it was waiting.
-        && on_conditions > ON_CONDITIONS * unused * wall
+        && on_conditions > wall * (ON_CONDITIONS * unused)
         && awake.is_none_or(|awake| awake < WANTED * able)
 }
 
@@ -153,8 +153,8 @@ fn lacks_cores(run: &Run) -> bool {
     run.times.as_ref().is_some_and(|times| times.findings.iter().any(short))
 }
 
-fn waits_ns(groups: &[Group<'_>]) -> f64 {
-    groups.iter().map(|group| group.wait.sum_ns).sum()
+fn waits(groups: &[Group<'_>]) -> Nanoseconds<f64> {
+    groups.iter().map(|group| group.wait.sum).sum()
 }
 
 /// Cores that there were threads for.
@@ -162,7 +162,7 @@ fn able(run: &Run, process: &Process) -> f64 {
     f64::from(run.cores).min(process.threads.peak as f64)
 }
 
-/// Time in which a single thread computed while others could not, in nanoseconds: the likely
+/// Time in which a single thread computed while others could not: the likely
 /// value, and the value if waiting on conditions explains nothing.
 ///
 /// While one thread computes alone, all other cores for which there are threads are unused. So the
@@ -171,25 +171,27 @@ fn able(run: &Run, process: &Process) -> f64 {
 /// conditions, that wait at barriers because their parts are unequal or because they are waking up
 /// there, or that sleep. There is one exception: threads that wait on conditions while most cores
 /// are unused are waiting for the one thread that runs. In that case conditions explain nothing.
-pub(super) fn serial_ns(
+pub(super) fn serial_time(
     profile: &Profile,
     run: &Run,
     process: &Process,
     groups: &[Group<'_>],
-) -> [f64; 2] {
+) -> [Nanoseconds<f64>; 2] {
     let able = able(run, process);
-    let others: f64 = run.processes.iter().map(|other| other.threads.cpu_ns).sum();
-    let busy = process.threads.cpu_ns;
-    if able < 2.0 || others - busy > OTHERS * busy || lacks_cores(run) {
-        return [0.0; 2];
+    let others: Nanoseconds<f64> = run.processes.iter().map(|other| other.threads.cpu_time).sum();
+    let busy = process.threads.cpu_time;
+    if able < 2.0 || others - busy > busy * OTHERS || lacks_cores(run) {
+        return [Nanoseconds(0.0); 2];
     }
-    let Some(idle) = idle_ns(profile, run, process, able) else { return [0.0; 2] };
+    let Some(idle) = idle(profile, run, process, able) else { return [Nanoseconds(0.0); 2] };
     let (phases, on_conditions) = Phases::of(process);
-    let at_barriers = phases.map_or(0.0, |p| p.uneven_ns(run.cores) + p.waking_ns());
-    let unused = able * run.wall_ns - busy - idle - waits_ns(groups) - at_barriers;
-    let alone = |unused: f64| (unused / (able - 1.0)).clamp(0.0, busy.min(run.wall_ns));
-    let explained = if take_turns(run, process, waits_ns(groups)) { 0.0 } else { on_conditions };
-    let seen = |deviations| alone_at_most(run, deviations) * run.wall_ns;
+    let at_barriers = phases.map_or(Nanoseconds(0.0), |p| p.uneven(run.cores) + p.waking());
+    let unused = run.wall_time * able - busy - idle - waits(groups) - at_barriers;
+    let most = busy.min(run.wall_time);
+    let alone = |unused: Nanoseconds<f64>| (unused / (able - 1.0)).max(Nanoseconds(0.0)).min(most);
+    let explained =
+        if take_turns(run, process, waits(groups)) { Nanoseconds(0.0) } else { on_conditions };
+    let seen = |deviations| run.wall_time * alone_at_most(run, deviations);
     [alone(unused - explained).min(seen(LIKELY)), alone(unused).min(seen(SURELY))]
 }
 
@@ -212,18 +214,19 @@ fn alone_at_most(run: &Run, deviations: f64) -> f64 {
 /// Time in which `able` cores had nothing to do because all threads slept. `None` if that was
 /// often: then threads are seldom awake together, and a thread that runs alone does not make others
 /// wait.
-fn idle_ns(profile: &Profile, run: &Run, process: &Process, able: f64) -> Option<f64> {
+fn idle(profile: &Profile, run: &Run, process: &Process, able: f64) -> Option<Nanoseconds<f64>> {
     let confined = profile.runs.iter().skip(1).find(|run| run.cores == 1);
     if let Some(confined) = confined.filter(|_| run.cores > 1) {
         // One thread that computes is enough to keep a single core busy. What is left is sleep, or
         // time that other programs took.
-        let busy: f64 = confined.processes.iter().map(|process| process.threads.cpu_ns).sum();
-        let idle = (1.0 - busy / confined.wall_ns.max(1.0)).max(0.0);
-        return (idle <= 1.0 - KEPT_BUSY).then_some(idle * able * run.wall_ns);
+        let busy: Nanoseconds<f64> =
+            confined.processes.iter().map(|process| process.threads.cpu_time).sum();
+        let idle = (1.0 - busy / confined.wall_time.max(Nanoseconds(1.0))).max(0.0);
+        return (idle <= 1.0 - KEPT_BUSY).then_some(run.wall_time * (idle * able));
     }
-    let busy = process.threads.cpu_ns / run.wall_ns.max(1.0);
+    let busy = process.threads.cpu_time / run.wall_time.max(Nanoseconds(1.0));
     // Some threads sleep all the time. The surplus threads may be such threads.
     let surplus = process.threads.peak as f64 - able;
-    let asleep = process.threads.think_asleep_ns - surplus * run.wall_ns;
-    (busy >= KEPT_BUSY).then_some(asleep.max(0.0))
+    let asleep = process.threads.think_asleep - run.wall_time * surplus;
+    (busy >= KEPT_BUSY).then_some(asleep.max(Nanoseconds(0.0)))
 }

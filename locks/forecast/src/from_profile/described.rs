@@ -1,5 +1,6 @@
 //! What a forecast says of the locks that it is about.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Family, Lock};
 
 use super::busy::Busy;
@@ -7,14 +8,14 @@ use super::group::Group;
 use super::migration::Migration;
 use crate::forecast_lock::ForecastLock;
 
-/// Describes each group. `cpu_ns` is the processor time of the process.
+/// Describes each group. `cpu_time` is the processor time of the process.
 pub(super) fn described(
     groups: &[Group<'_>],
     busy: &Busy,
     migrations: &[Migration],
-    cpu_ns: f64,
+    cpu_time: Nanoseconds<f64>,
 ) -> Vec<ForecastLock> {
-    let all = cpu_ns.max(1.0);
+    let all = cpu_time.max(Nanoseconds(1.0));
     let mean = |index: usize, shared: bool| {
         let hold = busy.hold(index, shared);
         hold.time() / hold.count().max(1.0)
@@ -36,10 +37,10 @@ pub(super) fn described(
         acquisitions: group.exclusive,
         shared_acquisitions: group.shared,
         contended_share: group.contended as f64 / group.uses() as f64,
-        hold_ns: mean(index, group.shared > group.exclusive),
-        hold_range_ns: group.hold_range(),
-        exclusive_hold_ns: mean(index, false),
-        wait_ns: group.wait.mean_ns(),
+        hold: mean(index, group.shared > group.exclusive),
+        hold_range: group.hold_range(),
+        exclusive_hold: mean(index, false),
+        wait: group.wait.mean(),
         lines_low: migration.lines[0],
         lines: migration.lines[1],
         lines_high: migration.lines[2],

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Frame, Histogram, Lock};
 
 /// If one thread makes at least this share of a lock's uses, the lock is considered its own.
@@ -18,18 +19,18 @@ fn nearly(part: u64, whole: u64) -> bool {
 /// Locks of a process that are created at the same place.
 pub(super) struct Group<'a> {
     pub(super) locks: Vec<&'a Lock>,
-    /// Exclusive acquisitions.
+    /// How many exclusive acquisitions all its locks had.
     pub(super) exclusive: u64,
-    /// Shared acquisitions.
+    /// How many shared acquisitions its read-write locks had.
     pub(super) shared: u64,
-    /// Exclusive holds.
+    /// Times that the holder ran, of exclusive holds.
     pub(super) hold: Histogram,
-    /// Shared holds.
+    /// Times that the holder ran, of shared holds.
     pub(super) read_hold: Histogram,
-    /// Sleep in exclusive holds, in nanoseconds.
-    pub(super) hold_asleep_ns: f64,
-    /// Sleep in shared holds, in nanoseconds.
-    pub(super) read_asleep_ns: f64,
+    /// Sleep in exclusive holds.
+    pub(super) hold_asleep: Nanoseconds<f64>,
+    /// Sleep in shared holds.
+    pub(super) read_asleep: Nanoseconds<f64>,
     /// Waits of both modes.
     pub(super) wait: Histogram,
     /// Acquisitions that had to wait.
@@ -38,10 +39,10 @@ pub(super) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Between what the mean hold lies, if all locks were watched in windows.
-    pub(super) fn hold_range(&self) -> Option<[f64; 2]> {
-        let (mut range, mut uses) = ([0.0; 2], 0.0);
+    pub(super) fn hold_range(&self) -> Option<[Nanoseconds<f64>; 2]> {
+        let (mut range, mut uses) = ([Nanoseconds(0.0); 2], 0.0);
         for lock in &self.locks {
-            let known = lock.precision.as_ref()?.hold_ns.as_ref()?;
+            let known = lock.precision.as_ref()?.hold.as_ref()?;
             let weight = lock.uses() as f64;
             range[0] += known.low * weight;
             range[1] += known.high * weight;
@@ -56,8 +57,8 @@ impl<'a> Group<'a> {
             shared: 0,
             hold: Histogram::default(),
             read_hold: Histogram::default(),
-            hold_asleep_ns: 0.0,
-            read_asleep_ns: 0.0,
+            hold_asleep: Nanoseconds(0.0),
+            read_asleep: Nanoseconds(0.0),
             wait: Histogram::default(),
             contended: 0,
             locks: Vec::new(),
@@ -66,13 +67,13 @@ impl<'a> Group<'a> {
             group.exclusive += lock.acquisitions;
             group.contended += lock.contended;
             group.hold.merge(&lock.hold);
-            group.hold_asleep_ns += lock.hold_asleep_ns;
+            group.hold_asleep += lock.hold_asleep;
             group.wait.merge(&lock.wait);
             if let Some(read) = &lock.read {
                 group.shared += read.acquisitions;
                 group.contended += read.contended;
                 group.read_hold.merge(&read.hold);
-                group.read_asleep_ns += read.hold_asleep_ns;
+                group.read_asleep += read.hold_asleep;
                 group.wait.merge(&read.wait);
             }
         }
@@ -90,8 +91,8 @@ impl<'a> Group<'a> {
         uses as f64 / (self.uses() as f64).max(1.0)
     }
 
-    pub(super) fn held_ns(&self) -> f64 {
-        self.hold.sum_ns + self.read_hold.sum_ns
+    pub(super) fn held(&self) -> Nanoseconds<f64> {
+        self.hold.sum + self.read_hold.sum
     }
 
     /// The number of equally used locks with which two random uses would meet at the same lock just

@@ -1,6 +1,7 @@
 //! The cache lines of data that move with the locks of a group, and the time that their moving took
 //! in the profiled run.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Family, Lock, Profile, Traced};
 use kilocore_sim::MOST_OVERLAP;
 
@@ -17,8 +18,8 @@ const LEAST_HANDOVERS: u64 = 30;
 pub(super) struct Migration {
     /// Number of lines: lower, likely and upper estimate.
     pub(super) lines: [f64; 3],
-    /// The time that their moving added to a hold in the profiled run, in nanoseconds.
-    pub(super) extra_ns: f64,
+    /// The time that their moving added to a hold in the profiled run.
+    pub(super) extra_hold: Nanoseconds<f64>,
     /// Where the numbers are known from.
     pub(super) source: LinesSource,
 }
@@ -26,7 +27,7 @@ pub(super) struct Migration {
 impl Migration {
     /// The assumption if the profile does not tell.
     pub(super) const UNKNOWN: Self =
-        Self { lines: [0.0, 1.0, 4.0], extra_ns: 0.0, source: LinesSource::Assumed };
+        Self { lines: [0.0, 1.0, 4.0], extra_hold: Nanoseconds(0.0), source: LinesSource::Assumed };
 
     /// Returns the lines that move with a group's locks, averaged over its uses, or `None` if the
     /// profile does not tell. A trace goes before estimates.
@@ -38,13 +39,13 @@ impl Migration {
             let estimate = profile.migrating_lines(process, lock);
             if let Some(estimate) = &estimate {
                 let lines = [estimate.low, estimate.lines, estimate.high];
-                estimated.add(uses, lines, estimate.extra_ns);
+                estimated.add(uses, lines, estimate.extra_hold);
             }
             if let Some(known) = lock.traced.filter(|known| tells(lock, known)) {
                 let lines = band(&known);
-                let extra_ns = estimate
-                    .map_or_else(|| moving_ns(profile, lock, lines[1]), |known| known.extra_ns);
-                traced.add(uses, lines, extra_ns);
+                let extra_hold = estimate
+                    .map_or_else(|| moving(profile, lock, lines[1]), |known| known.extra_hold);
+                traced.add(uses, lines, extra_hold);
             }
         }
         traced
@@ -74,33 +75,33 @@ fn band(traced: &Traced) -> [f64; 3] {
 
 /// The time that moving so many lines at each handover added to a hold of this lock on average, as far as
 /// the profile tells.
-fn moving_ns(profile: &Profile, lock: &Lock, lines: f64) -> f64 {
-    let transfer = profile.host.core_to_core_ns.filter(|ns| ns.is_finite()).unwrap_or(0.0);
+fn moving(profile: &Profile, lock: &Lock, lines: f64) -> Nanoseconds<f64> {
+    let transfer = profile.host.core_to_core.filter(|time| time.0.is_finite()).unwrap_or_default();
     let all = lock.handoffs.same_core.saturating_add(lock.handoffs.other_core);
-    lines * transfer.max(0.0) * lock.handoffs.other_core as f64 / all.max(1) as f64
+    transfer.max(Nanoseconds(0.0)) * lines * lock.handoffs.other_core as f64 / all.max(1) as f64
 }
 
 /// A mean over the locks of a group.
 #[derive(Debug, Default)]
 struct Mean {
     lines: [f64; 3],
-    extra_ns: f64,
+    extra_hold: Nanoseconds<f64>,
     weight: f64,
 }
 
 impl Mean {
-    fn add(&mut self, uses: f64, lines: [f64; 3], extra_ns: f64) {
+    fn add(&mut self, uses: f64, lines: [f64; 3], extra_hold: Nanoseconds<f64>) {
         for (sum, lines) in self.lines.iter_mut().zip(lines) {
             *sum += uses * lines;
         }
-        self.extra_ns += uses * extra_ns;
+        self.extra_hold += extra_hold * uses;
         self.weight += uses;
     }
 
     fn migration(&self, source: LinesSource) -> Option<Migration> {
         (self.weight > 0.0).then(|| Migration {
             lines: self.lines.map(|lines| (lines / self.weight).min(MOST_LINES)),
-            extra_ns: self.extra_ns / self.weight,
+            extra_hold: self.extra_hold / self.weight,
             source,
         })
     }

@@ -69,7 +69,7 @@ fn groups(process: &Process) -> Vec<Group<'_>> {
     }
     let mut groups: Vec<Group<'_>> = by_site.into_values().map(Group::new).collect();
     groups.retain(|group| group.uses() > 0);
-    let influence = |group: &Group<'_>| group.held_ns() + group.uses() as f64;
+    let influence = |group: &Group<'_>| group.held().0 + group.uses() as f64;
     groups.sort_by(|a, b| influence(b).total_cmp(&influence(a)));
     groups.truncate(MOST_LOCKS);
     groups

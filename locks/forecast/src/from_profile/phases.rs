@@ -13,6 +13,7 @@
 //! The second is a serial part. The shortest waits tell the two apart: if there is a serial part,
 //! every wait lasts at least as long as that part.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Condition, Histogram, Process};
 
 /// A condition is not a barrier if its signals are more than this share of its broadcasts.
@@ -29,9 +30,9 @@ const SHORT: f64 = 0.1;
 /// How long the wait of that rank lasts, as a share of the mean, if waits are exponentially
 /// distributed: -ln(1 - 0.1).
 const SHORT_IF_RANDOM: f64 = 0.105;
-/// What a thread that slept at a barrier takes to run again after it is woken, in nanoseconds, on
+/// What a thread that slept at a barrier takes to run again after it is woken, on
 /// the machines that profiles are taken on. It is part of each wait.
-const WAKE_NS: f64 = 20_000.0;
+const WAKE: Nanoseconds<f64> = Nanoseconds(20_000.0);
 
 /// All barriers of a process, treated as one barrier.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,17 +44,17 @@ pub(super) struct Phases {
     /// Waits of the threads that were not the last to arrive.
     waits: f64,
     /// How long these threads waited.
-    pub(super) waited_ns: f64,
+    pub(super) waited: Nanoseconds<f64>,
     /// How much of that time they waited because their parts were unequal.
-    uneven_ns: f64,
+    uneven: Nanoseconds<f64>,
     /// The lock that most rounds went through; `None` for the C library's barriers.
     pub(super) lock: Option<u32>,
 }
 
 impl Phases {
     /// The barriers of a process, if it has any, and the time that threads waited on conditions
-    /// that are not barriers, in nanoseconds.
-    pub(super) fn of(process: &Process) -> (Option<Self>, f64) {
+    /// that are not barriers.
+    pub(super) fn of(process: &Process) -> (Option<Self>, Nanoseconds<f64>) {
         let mut found = Vec::new();
         for barrier in &process.barriers {
             let (rounds, parties) = (barrier.rounds as f64, f64::from(barrier.parties));
@@ -62,13 +63,13 @@ impl Phases {
                 found.push(Self::new(rounds, parties, &barrier.wait, last, None));
             }
         }
-        let mut on_conditions = 0.0;
+        let mut on_conditions = Nanoseconds(0.0);
         for condition in &process.conditions {
             match rounds_of(condition, process) {
                 Some((rounds, parties)) => {
                     found.push(Self::new(rounds, parties, &condition.wait, 0.0, condition.lock));
                 }
-                None => on_conditions += condition.wait.sum_ns,
+                None => on_conditions += condition.wait.sum,
             }
         }
         (Self::together(&found), on_conditions)
@@ -77,11 +78,12 @@ impl Phases {
     /// `last` is the share of the waits that are those of the last to come, and take no time.
     fn new(rounds: f64, parties: f64, wait: &Histogram, last: f64, lock: Option<u32>) -> Self {
         let waits = rounds * (parties - 1.0);
-        let mean = wait.sum_ns / waits;
+        let mean = wait.sum / waits;
         let short = wait.quantile(last + SHORT * (1.0 - last));
-        let same = ((short - SHORT_IF_RANDOM * mean) / (1.0 - SHORT_IF_RANDOM)).clamp(0.0, mean);
-        let uneven_ns = (mean - same) * waits;
-        Self { rounds, parties, waits, waited_ns: wait.sum_ns, uneven_ns, lock }
+        let same = (short - mean * SHORT_IF_RANDOM) / (1.0 - SHORT_IF_RANDOM);
+        let same = same.max(Nanoseconds(0.0)).min(mean);
+        let uneven = (mean - same) * waits;
+        Self { rounds, parties, waits, waited: wait.sum, uneven, lock }
     }
 
     fn together(all: &[Self]) -> Option<Self> {
@@ -92,8 +94,8 @@ impl Phases {
             rounds,
             parties: sum(|phases| phases.rounds * phases.parties) / rounds,
             waits: sum(|phases| phases.waits),
-            waited_ns: sum(|phases| phases.waited_ns),
-            uneven_ns: sum(|phases| phases.uneven_ns),
+            waited: all.iter().map(|phases| phases.waited).sum(),
+            uneven: all.iter().map(|phases| phases.uneven).sum(),
             lock: most.lock,
         })
     }
@@ -105,22 +107,22 @@ impl Phases {
 
     /// Returns the time that threads waited because their parts were unequal. Waking up and waits
     /// for a serial part are not included. Returns zero if threads had to share cores.
-    pub(super) fn uneven_ns(&self, cores: u32) -> f64 {
-        if self.on_cores_of_their_own(cores) { self.uneven_ns } else { 0.0 }
+    pub(super) fn uneven(&self, cores: u32) -> Nanoseconds<f64> {
+        if self.on_cores_of_their_own(cores) { self.uneven } else { Nanoseconds(0.0) }
     }
 
     /// Time in which threads had been woken and did not run yet. It is at most all of their waits.
-    pub(super) fn waking_ns(&self) -> f64 {
-        (self.waits * WAKE_NS).min(self.waited_ns)
+    pub(super) fn waking(&self) -> Nanoseconds<f64> {
+        (WAKE * self.waits).min(self.waited)
     }
 
     /// Returns the standard deviation of the threads' parts of a round, as a share of their mean.
-    /// All threads together computed for `busy_ns` between barriers. Sections that vary at random
+    /// All threads together computed for `busy` between barriers. Sections that vary at random
     /// explain a deviation of `by_chance`, also as a share of the mean. It is not included in the
     /// result.
-    pub(super) fn imbalance(&self, cores: u32, busy_ns: f64, by_chance: f64) -> f64 {
-        let part = busy_ns / (self.rounds * self.parties);
-        let behind = self.uneven_ns(cores) / (self.rounds * self.parties);
+    pub(super) fn imbalance(&self, cores: u32, busy: Nanoseconds<f64>, by_chance: f64) -> f64 {
+        let part = busy.0 / (self.rounds * self.parties);
+        let behind = self.uneven(cores).0 / (self.rounds * self.parties);
         // Sums of many random times are normally distributed.
         let chance = by_chance * part * longest_of(self.parties);
         let rest = (behind * behind - chance * chance).max(0.0).sqrt();

@@ -1,5 +1,7 @@
 //! A workload, with what was learnt while it was made of a profile.
 
+use kilocore_figures::Nanoseconds;
+
 use super::conduct::Conduct;
 use crate::forecast_lock::ForecastLock;
 use crate::workload::Workload;
@@ -18,12 +20,12 @@ pub struct Profiled {
     /// The locks, in the order of [`Workload::locks`].
     pub locks: Vec<ForecastLock>,
     /// Outermost sections of the run. This many sections of the workload compute for
-    /// [`ProcessorTime::work_ns`](super::ProcessorTime::work_ns), at the host's clock.
+    /// [`ProcessorTime::work`](super::ProcessorTime::work), at the host's clock.
     pub sections: f64,
-    /// Mean computing between sections in nanoseconds of the host, without the serial part.
-    pub think_ns: f64,
-    /// Mean sleep between sections in nanoseconds.
-    pub asleep_ns: f64,
+    /// Mean computing between sections, on the host, without the serial part.
+    pub think: Nanoseconds<f64>,
+    /// Mean sleep between sections.
+    pub asleep: Nanoseconds<f64>,
     /// Threads that took locks.
     pub threads: u64,
     /// How the program ran while it was profiled.
@@ -44,16 +46,16 @@ impl Profiled {
             workload.think = workload.think.lasting(workload.think.mean() + workload.serial);
             workload.serial = 0.0;
         }
-        self.conduct.time.serial_ns = 0.0;
+        self.conduct.time.serial = Nanoseconds(0.0);
         self.assumptions.retain(|assumption| !assumption.contains(SERIAL));
-        if self.asleep_ns > 0.0 {
+        if self.asleep > Nanoseconds(0.0) {
             self.assumptions.push(
                 "Threads are taken never to sleep between locks, as if there were always work \
                  waiting for them."
                     .to_owned(),
             );
         }
-        self.asleep_ns = 0.0;
+        self.asleep = Nanoseconds(0.0);
         self
     }
 

@@ -1,5 +1,6 @@
 //! Profiles made up for tests.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     FORMAT, FORMAT_VERSION, Family, Frame, Handoffs, Histogram, Host, Lock, Outside, Process,
     Profile, ReadSide, Run, Threads,
@@ -7,7 +8,7 @@ use kilocore_lock_profile::{
 
 /// `count` durations of about `ns`, in one bucket whose middle is `ns`.
 pub(crate) fn durations(count: u64, ns: f64) -> Histogram {
-    Histogram { count, sum_ns: ns * count as f64, buckets: vec![(ns / 1.1, count)] }
+    Histogram { count, sum: Nanoseconds(ns * count as f64), buckets: vec![(ns / 1.1, count)] }
 }
 
 pub(crate) fn frame(function: &str, offset: u64) -> Frame {
@@ -65,19 +66,19 @@ pub(crate) fn run_thinking(locks: Vec<Lock>, think: Histogram) -> Run {
             started: 2,
             locking: 2,
             peak: 2,
-            cpu_ns: 0.0,
+            cpu_time: Nanoseconds(0.0),
             think,
-            think_asleep_ns: 0.0,
+            think_asleep: Nanoseconds(0.0),
         },
         locks,
         ..Process::default()
     };
-    process.threads.cpu_ns = process.threads.think.sum_ns
-        + process.locks.iter().map(Lock::held_ns).sum::<f64>()
-        + super::busy::operations_ns(&process);
+    process.threads.cpu_time = process.threads.think.sum
+        + process.locks.iter().map(Lock::held).sum::<Nanoseconds<f64>>()
+        + super::busy::operations_time(&process);
     Run {
         cores: 2,
-        wall_ns: process.threads.cpu_ns / 2.0,
+        wall_time: process.threads.cpu_time / 2.0,
         processes: vec![process],
         ..Run::default()
     }
@@ -93,7 +94,7 @@ pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
             processor: "made up".into(),
             cores: 2,
             clock_ghz: 2.0,
-            core_to_core_ns: Some(100.0),
+            core_to_core: Some(Nanoseconds(100.0)),
             kernel: "6.1".into(),
             offline: None,
         },

@@ -1,5 +1,6 @@
 mod time;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Condition, Lock, MostlyBy, Nesting, Run, Traced};
 
 use super::synthetic::{
@@ -34,7 +35,7 @@ fn a_lock_becomes_a_section_and_the_time_between_thinking() {
     about(share, 1.0);
     about(section.hold.mean(), 200.0 * GHZ);
     about(profiled.workload.think.mean(), 1_000.0 * GHZ);
-    about(profiled.think_ns, 1_000.0);
+    about(profiled.think.0, 1_000.0);
     assert_eq!(profiled.workload.asleep, 0.0);
 }
 
@@ -134,12 +135,12 @@ fn a_lock_of_one_thread_among_others_is_its_own() {
 #[test]
 fn a_saturated_program_never_sleeps() {
     let mut run = run(vec![mutex(1, "store", 10_000)], 10_000);
-    run.processes[0].threads.think_asleep_ns = 1e8;
-    run.wall_ns *= 2.0;
+    run.processes[0].threads.think_asleep = Nanoseconds(1e8);
+    run.wall_time *= 2.0;
     let profiled = translated(run);
-    assert!(profiled.asleep_ns > 0.0 && profiled.bounds.iter().all(|b| b.asleep > 0.0));
+    assert!(profiled.asleep > Nanoseconds(0.0) && profiled.bounds.iter().all(|b| b.asleep > 0.0));
     let saturated = profiled.clone().saturated();
-    assert_eq!((saturated.asleep_ns, saturated.workload.asleep), (0.0, 0.0));
+    assert_eq!((saturated.asleep, saturated.workload.asleep), (Nanoseconds(0.0), 0.0));
     assert!(saturated.bounds.iter().all(|bound| bound.asleep == 0.0));
     assert_eq!(saturated.workload.think, profiled.workload.think);
 }
@@ -176,29 +177,29 @@ fn a_read_write_lock_has_a_section_for_each_mode() {
     about(share, 0.75);
     about(reading.hold.mean(), 50.0 * GHZ);
     assert_eq!(reading.lines, 0.0, "readers write no data");
-    about(profiled.locks[0].hold_ns, 50.0);
-    about(profiled.locks[0].exclusive_hold_ns, 200.0);
+    about(profiled.locks[0].hold.0, 50.0);
+    about(profiled.locks[0].exclusive_hold.0, 200.0);
 }
 
 #[test]
 fn sleep_counts_as_far_as_cores_were_free() {
     let mut run = run(vec![mutex(1, "store", 10_000)], 10_000);
-    run.processes[0].threads.think_asleep_ns = 1e8;
+    run.processes[0].threads.think_asleep = Nanoseconds(1e8);
     run.processes[0].threads.peak = 8;
     // Half of the two cores' time was idle. So only half of the sleep is taken to be what the
     // program wants.
-    run.wall_ns = run.processes[0].threads.cpu_ns;
+    run.wall_time = run.processes[0].threads.cpu_time;
     let profiled = translated(run);
-    about(profiled.asleep_ns, 1e8 / 10_000.0 / 2.0);
-    about(profiled.workload.asleep, profiled.asleep_ns * GHZ);
+    about(profiled.asleep.0, 1e8 / 10_000.0 / 2.0);
+    about(profiled.workload.asleep, profiled.asleep.0 * GHZ);
     assert!(profiled.assumptions.iter().any(|a| a.contains("8 threads shared 2 cores")));
 }
 
 #[test]
 fn work_outside_all_sections_is_thinking() {
     let mut run = run(vec![mutex(1, "setup", 10)], 9);
-    run.processes[0].threads.cpu_ns = 1e9;
-    run.wall_ns = 0.5e9;
+    run.processes[0].threads.cpu_time = Nanoseconds(1e9);
+    run.wall_time = Nanoseconds(0.5e9);
     let profiled = translated(run);
     about(profiled.workload.think.mean(), 1e8 * GHZ);
     assert!(profiled.assumptions.iter().any(|a| a.contains("100 % of the processor time")));
@@ -210,12 +211,12 @@ fn idle_cores_and_waits_on_conditions_are_seen() {
     let mut run = run(vec![mutex(1, "queue", 1_000)], 1_000);
     let process = &mut run.processes[0];
     process.locks[0].wait = durations(0, 0.0);
-    run.wall_ns = process.threads.cpu_ns;
+    run.wall_time = process.threads.cpu_time;
     process.conditions = vec![Condition {
         address: 64,
         lock: Some(1),
         site: vec![frame("pop", 9)],
-        wait: durations(100, process.threads.cpu_ns / 100.0),
+        wait: durations(100, process.threads.cpu_time.0 / 100.0),
         timed_out: 0,
         signals: 100,
         broadcasts: 0,
@@ -290,8 +291,8 @@ fn lines_that_were_traced_go_before_estimates_and_cost_as_much_as_those_that_com
 
 #[test]
 fn threads_in_each_others_way_between_locks_are_noticed() {
-    let confined = |think_ns: f64| {
-        let think = durations(10_000, think_ns);
+    let confined = |think: f64| {
+        let think = durations(10_000, think);
         let mut confined = run_thinking(vec![mutex(1, "store", 10_000)], think);
         confined.cores = 1;
         let both = run(vec![mutex(1, "store", 10_000)], 10_000);
@@ -300,7 +301,7 @@ fn threads_in_each_others_way_between_locks_are_noticed() {
     let said = |profiled: &Profiled| profiled.assumptions.join("\n").contains("no pthread lock");
     let in_the_way = confined(250.0);
     about(in_the_way.workload.think.mean(), 250.0 * GHZ);
-    about(in_the_way.think_ns, 250.0);
+    about(in_the_way.think.0, 250.0);
     assert!(said(&in_the_way));
     // Thinking looks shorter only because it is sampled: the processor time is the same.
     let mut sampled = run(vec![mutex(1, "store", 10_000)], 10_000);

@@ -9,13 +9,14 @@
 //! computing is serial. So three workloads are made: one with the likely values, one with the lower,
 //! and one with the upper.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Family, Process, Profile, Run};
 use kilocore_locks::RwLockId;
 
 use super::alone;
 use super::assumed;
 use super::busy::Busy;
-use super::conduct::{Conduct, serial_ns};
+use super::conduct::{Conduct, serial_time};
 use super::described::described;
 use super::group::Group;
 use super::migration::Migration;
@@ -42,7 +43,7 @@ pub(super) struct Translation<'a> {
 struct GroupEstimates<'a> {
     busy: &'a Busy,
     migrations: &'a [Migration],
-    asleep_ns: f64,
+    asleep: Nanoseconds<f64>,
 }
 
 /// One of the three workloads that are made of a profile.
@@ -50,8 +51,8 @@ struct GroupEstimates<'a> {
 struct Variant {
     /// Which estimate of migrating lines it takes: the lower (0), the likely (1) or the upper (2).
     lines: usize,
-    /// Its serial part, in nanoseconds.
-    serial_ns: f64,
+    /// The time that is taken to be serial, over the whole run.
+    serial: Nanoseconds<f64>,
 }
 
 impl<'a> Translation<'a> {
@@ -70,29 +71,29 @@ impl<'a> Translation<'a> {
         let confined = alone::confined(self.profile, self.run, self.process);
         let undisturbed = confined.and_then(|one| alone::undisturbed(self.process, one));
         let mut busy = Busy::new(self.process, groups, &migrations, undisturbed, confined);
-        let [serial, at_most] = serial_ns(self.profile, self.run, self.process, groups)
-            .map(|serial_ns| busy.serial(serial_ns));
-        busy.time.serial_ns = serial;
+        let [serial, at_most] = serial_time(self.profile, self.run, self.process, groups)
+            .map(|serial| busy.serial(serial));
+        busy.time.serial = serial;
         let conduct = Conduct { time: busy.time, ..Conduct::new(self.run, self.process, groups) };
         if let Some(undisturbed) = undisturbed {
-            let times = self.process.threads.think.mean_ns() / undisturbed.mean_ns();
+            let times = self.process.threads.think.mean() / undisturbed.mean();
             assumptions.push(assumed::undisturbed(times, self.run.cores));
         }
         let sections = self.sections_of_run();
         assumptions.extend(assumed::processor_time(&busy.time, sections));
         assumptions.extend(self.phases.as_ref().map(assumed::rounds));
         assumptions.extend(assumed::target_as_host(self.ghz));
-        let asleep_ns = self.asleep_ns(&mut assumptions);
-        let known = GroupEstimates { busy: &busy, migrations: &migrations, asleep_ns };
-        let build = |lines, serial_ns| self.build(&known, Variant { lines, serial_ns });
-        let (think, outside_ns) = busy.parallel(serial);
+        let asleep = self.asleep(&mut assumptions);
+        let known = GroupEstimates { busy: &busy, migrations: &migrations, asleep };
+        let build = |lines, serial| self.build(&known, Variant { lines, serial });
+        let (think, outside) = busy.parallel(serial);
         Profiled {
             workload: build(1, serial),
             bounds: [build(0, serial / 2.0), build(2, at_most)],
-            locks: described(groups, &busy, &migrations, self.process.threads.cpu_ns),
+            locks: described(groups, &busy, &migrations, self.process.threads.cpu_time),
             sections,
-            think_ns: (think.time() + outside_ns) / sections,
-            asleep_ns,
+            think: (think.time() + outside) / sections,
+            asleep,
             threads: self.process.threads.locking,
             conduct,
             assumptions,
@@ -129,34 +130,34 @@ impl<'a> Translation<'a> {
         if sections > 0.0 { sections } else { parts }
     }
 
-    /// Sleep for each section, in nanoseconds, as far as threads slept by their own will.
-    fn asleep_ns(&self, assumptions: &mut Vec<String>) -> f64 {
+    /// Sleep for each section, as far as threads slept by their own will.
+    fn asleep(&self, assumptions: &mut Vec<String>) -> Nanoseconds<f64> {
         let threads = &self.process.threads;
-        let held_asleep: f64 =
-            self.nesting.groups.iter().map(|of| of.hold_asleep_ns + of.read_asleep_ns).sum();
-        let asleep = threads.think_asleep_ns + held_asleep;
-        if asleep > 0.0 && threads.peak > u64::from(self.run.cores) {
-            let share = 1.0 - self.off_duty(1.0);
+        let held_asleep: Nanoseconds<f64> =
+            self.nesting.groups.iter().map(|of| of.hold_asleep + of.read_asleep).sum();
+        let asleep = threads.think_asleep + held_asleep;
+        if asleep > Nanoseconds(0.0) && threads.peak > u64::from(self.run.cores) {
+            let share = 1.0 - self.off_duty();
             assumptions.push(assumed::waiting_for_cores(threads.peak, self.run.cores, share));
         }
-        self.off_duty(threads.think_asleep_ns) / self.sections_of_run()
+        threads.think_asleep * self.off_duty() / self.sections_of_run()
     }
 
-    /// The part of the time in which threads did not run that is no waiting for a core. With cores
+    /// The share, from 0 to 1, of the time in which threads did not run that is no waiting for a core. With cores
     /// of their own they would still not run for so long.
-    fn off_duty(&self, asleep_ns: f64) -> f64 {
-        let capacity = self.run.wall_ns * f64::from(self.run.cores);
-        let busy = (self.process.threads.cpu_ns / capacity.max(1.0)).clamp(0.0, 1.0);
-        asleep_ns * (1.0 - busy)
+    fn off_duty(&self) -> f64 {
+        let capacity = self.run.wall_time * f64::from(self.run.cores);
+        let busy = (self.process.threads.cpu_time / capacity.max(Nanoseconds(1.0))).clamp(0.0, 1.0);
+        1.0 - busy
     }
 
     fn build(&self, known: &GroupEstimates<'_>, variant: Variant) -> Workload {
         let all = self.sections_of_run();
         let mut workload = Workload {
-            think: self.think(known.busy, variant.serial_ns),
-            asleep: known.asleep_ns * self.ghz,
+            think: self.think(known.busy, variant.serial),
+            asleep: known.asleep.0 * self.ghz,
             memory: None,
-            serial: variant.serial_ns / all * self.ghz,
+            serial: (variant.serial / all).0 * self.ghz,
             barriers: None,
             locks: self.locks(),
             sections: self.outermost_sections(known, variant.lines),
@@ -167,20 +168,20 @@ impl<'a> Translation<'a> {
 
     /// What a thread computes for each section outside of locks. What is not known to lie between
     /// two sections is spread evenly over all of them.
-    fn think(&self, busy: &Busy, serial_ns: f64) -> Duration {
+    fn think(&self, busy: &Busy, serial: Nanoseconds<f64>) -> Duration {
         let all = self.sections_of_run();
-        let (think, outside_ns) = busy.parallel(serial_ns);
-        let between_ns = think.time() + outside_ns + self.unentered_ns(busy);
-        if think.time() <= outside_ns {
+        let (think, outside) = busy.parallel(serial);
+        let between = (think.time() + outside + self.unentered(busy)) / all;
+        if think.time() <= outside {
             // Nothing is known of how it varies.
-            Duration::Exponential(between_ns / all * self.ghz)
+            Duration::Exponential(between.0 * self.ghz)
         } else {
-            think.duration(all, self.ghz).lasting(between_ns / all * self.ghz)
+            think.duration(all, self.ghz).lasting(between.0 * self.ghz)
         }
     }
 
     /// What is computed under locks that no section enters, such as those of barriers.
-    fn unentered_ns(&self, busy: &Busy) -> f64 {
+    fn unentered(&self, busy: &Busy) -> Nanoseconds<f64> {
         let groups = 0..self.nesting.groups.len();
         let modes = groups.flat_map(|group| [(group, false), (group, true)]);
         modes
@@ -233,12 +234,12 @@ impl<'a> Translation<'a> {
         });
         let shared = mode == Mode::Shared;
         let entries = self.nesting.entries_in(group, shared);
-        let asleep_ns = if shared { of.read_asleep_ns } else { of.hold_asleep_ns };
+        let asleep = if shared { of.read_asleep } else { of.hold_asleep };
         Section {
             lock: group,
             mode,
             hold: known.busy.hold(group, shared).duration(entries, self.ghz),
-            asleep: self.off_duty(asleep_ns) / entries.max(1.0) * self.ghz,
+            asleep: asleep.0 * self.off_duty() / entries.max(1.0) * self.ghz,
             lines: if shared { 0.0 } else { known.migrations[group].lines[lines] },
             inner: inner.collect(),
         }
@@ -252,10 +253,10 @@ impl<'a> Translation<'a> {
         let part = workload.think.mean() / busy.max(f64::MIN_POSITIVE);
         let of_a_thread = (sections / phases.parties).max(1.0);
         let by_chance = (workload.think.relative_variance() / of_a_thread).sqrt() * part;
-        let busy_ns = busy * self.sections_of_run() / self.ghz;
+        let computed = Nanoseconds(busy * self.sections_of_run() / self.ghz);
         Barriers {
             sections,
-            imbalance: phases.imbalance(self.run.cores, busy_ns, by_chance),
+            imbalance: phases.imbalance(self.run.cores, computed, by_chance),
             lock: self.nesting.barrier,
         }
     }

@@ -142,7 +142,7 @@ impl Account {
         for (&(_, word), waited) in &self.book.waited {
             let sum = &mut waits[word.get()];
             sum.count += waited.count;
-            sum.total.0 = sum.total.0.saturating_add(waited.ns);
+            sum.total = sum.total.saturating_add(waited.waited);
             sum.threads += 1;
         }
         let mut words: Vec<_> = self.book.words.iter().copied().zip(waits).collect();
@@ -289,12 +289,12 @@ impl Account {
 
     /// Adds a stretch to what its thread did.
     fn charge(&mut self, day: &mut Day, thread: ThreadIndex, part: TimedStretch) {
-        let ns = part.until.saturating_sub(part.from);
-        if let Some(doing) = doing(part.what).filter(|_| ns > 0) {
+        let length = Nanoseconds(part.until.saturating_sub(part.from));
+        if let Some(doing) = doing(part.what).filter(|_| length > Nanoseconds(0)) {
             day.window.begins.push(Begin { at: part.from, thread, doing });
         }
         if matches!(part.what, Stretch::Running | Stretch::Spinning) {
-            day.on_cores_ns = day.on_cores_ns.saturating_add(ns);
+            day.on_cores = day.on_cores.saturating_add(length);
         }
         let Watched { sums, before, .. } = &mut self.book.threads[thread.get()];
         let sum = match part.what {
@@ -309,11 +309,11 @@ impl Account {
             }
             Stretch::Off { reason, waker, counted } => match reason {
                 Reason::Futex(word) => {
-                    sums.futexes = sums.futexes.saturating_add(ns);
+                    sums.futexes = sums.futexes.saturating_add(length);
                     let word = self.word(word);
                     let waited = self.book.waited.entry((thread, word)).or_default();
                     waited.count += u64::from(!counted);
-                    waited.ns = waited.ns.saturating_add(ns);
+                    waited.waited = waited.waited.saturating_add(length);
                     let TimedStretch { from, until, .. } = part;
                     day.window.waits.push(Wait { thread, word, from, until, waker });
                     return;
@@ -328,7 +328,7 @@ impl Account {
                 Reason::Unknown => &mut sums.unknown,
             },
         };
-        *sum = sum.saturating_add(ns);
+        *sum = sum.saturating_add(length);
     }
 
     /// Adds what those did that were said to run, and may have been ready: they share what the others
@@ -337,7 +337,7 @@ impl Account {
         let runners = std::mem::take(&mut day.runners);
         let length = day.end - day.begin;
         let all = length.saturating_mul(self.book.cores.map_or(u64::MAX, u64::from));
-        let left = all.saturating_sub(day.on_cores_ns);
+        let left = all.saturating_sub(day.on_cores.0);
         let Some(each) = left.checked_div(runners.len() as u64) else { return };
         let (begin, end) = (day.begin, day.end);
         let until = begin + each.min(length);
@@ -360,8 +360,8 @@ impl Account {
             let (state, part) = watched.state.end(day.end);
             watched.state = state;
             if let Some((until, _)) = watched.before.take() {
-                let ns = until.saturating_sub(day.begin);
-                watched.sums.unknown = watched.sums.unknown.saturating_add(ns);
+                let length = Nanoseconds(until.saturating_sub(day.begin));
+                watched.sums.unknown = watched.sums.unknown.saturating_add(length);
             }
             if let Some(part) = part {
                 self.charge(&mut day, thread, part);
@@ -370,7 +370,7 @@ impl Account {
         self.share_cores(&mut day);
         self.carried = touched;
         self.last_end = Some(day.end);
-        self.book.observed = self.book.observed.saturating_add(day.window.ns());
+        self.book.observed = self.book.observed.saturating_add(day.window.length());
         self.book.window_count += 1;
         self.book.windows.push(day.window);
     }
@@ -398,5 +398,5 @@ struct Day {
     /// The threads without an event that were said to run.
     runners: Vec<ThreadIndex>,
     /// How long threads had a core, all together.
-    on_cores_ns: u64,
+    on_cores: Nanoseconds,
 }

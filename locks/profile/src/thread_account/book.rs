@@ -2,26 +2,28 @@
 
 use std::collections::HashMap;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{KernelLockWaits, SpinPlace};
 
 use crate::thread_account::kept::{ThreadIndex, Windows, WordIndex};
 use crate::thread_account::state::State;
 use crate::thread_account::{ThreadId, Word};
 
-/// The sums of a thread, in nanoseconds, without waits at futex words.
+/// The sums of a thread, without waits at futex words.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sums {
-    pub(crate) running: u64,
-    pub(crate) ready: u64,
-    pub(crate) sleep: u64,
-    pub(crate) io: u64,
-    pub(crate) ends: u64,
-    pub(crate) kernel_locks: u64,
-    pub(crate) page_faults: u64,
-    pub(crate) other: u64,
-    pub(crate) unknown: u64,
+    pub(crate) running: Nanoseconds,
+    pub(crate) ready: Nanoseconds,
+    pub(crate) sleep: Nanoseconds,
+    pub(crate) io: Nanoseconds,
+    pub(crate) ends: Nanoseconds,
+    pub(crate) kernel_locks: Nanoseconds,
+    pub(crate) page_faults: Nanoseconds,
+    pub(crate) other: Nanoseconds,
+    pub(crate) unknown: Nanoseconds,
     /// At futex words, all of them.
-    pub(crate) futexes: u64,
+    pub(crate) futexes: Nanoseconds,
     /// Timer samples in user, but for loops that wait for another thread, in these, and in the kernel.
     pub(crate) user_ticks: u64,
     pub(crate) spin_ticks: u64,
@@ -30,16 +32,16 @@ pub(crate) struct Sums {
 
 impl Sums {
     /// The part of the time on a core in which the thread spun, by its samples.
-    pub(crate) fn spinning(&self) -> u64 {
+    pub(crate) fn spinning(&self) -> Nanoseconds {
         let ticks = [self.user_ticks, self.spin_ticks, self.kernel_ticks];
         part(self.running, self.spin_ticks, ticks.into_iter().sum())
     }
 }
 
 /// The part of a time on which so many of all samples fell.
-pub(crate) fn part(ns: u64, samples: u64, all: u64) -> u64 {
-    let part = (u128::from(ns) * u128::from(samples)).checked_div(u128::from(all));
-    part.unwrap_or(0) as u64
+pub(crate) fn part(time: Nanoseconds, samples: u64, all: u64) -> Nanoseconds {
+    let part = (u128::from(time.0) * u128::from(samples)).checked_div(u128::from(all));
+    Nanoseconds(part.unwrap_or(0) as u64)
 }
 
 /// What is known of a thread while windows go by.
@@ -59,7 +61,7 @@ pub(crate) struct Watched {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Waited {
     pub(crate) count: u64,
-    pub(crate) ns: u64,
+    pub(crate) waited: Nanoseconds,
 }
 
 /// Everything that the account knows when it is finished.
@@ -69,7 +71,7 @@ pub(crate) struct AccountTotals {
     pub(crate) words: Vec<Word>,
     pub(crate) waited: HashMap<(ThreadIndex, WordIndex), Waited>,
     pub(crate) windows: Windows,
-    pub(crate) observed: u64,
+    pub(crate) observed: Nanoseconds,
     /// How many cores the threads may use, if that is known.
     pub(crate) cores: Option<u32>,
     pub(crate) window_count: u64,

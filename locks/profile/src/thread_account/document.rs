@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{
     Activities, Bottleneck, KernelLockWaits, RoleTimes, RoleWait, SpinPlace, ThreadTimes,
     TimesCoverage, WaitEdge, WaitedFor, WaitedWord, WordKind,
@@ -36,7 +38,7 @@ pub(crate) fn of(
     let single = each_thread(book, &roles, &kinds, &place_of);
     let graph = graph(book.windows.kept(), &parties, &kinds);
     let mut times = ThreadTimes {
-        observed_ns: book.observed,
+        observed: book.observed,
         windows: book.window_count,
         roles: role_times(book, &roles, &single),
         words,
@@ -54,7 +56,7 @@ pub(crate) fn of(
 /// The kernel's locks, the one with the longest waits first.
 fn kernel_locks(book: &AccountTotals) -> Vec<KernelLockWaits> {
     let mut waits = book.kernel_locks.clone().unwrap_or_default();
-    waits.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.cmp(b)));
+    waits.sort_by(|a, b| b.waited.cmp(&a.waited).then_with(|| a.cmp(b)));
     waits.truncate(MOST_WORDS);
     waits
 }
@@ -76,12 +78,12 @@ fn words(
     let mut sums = vec![WaitedWord::default(); book.words.len()];
     for (&(_, word), waited) in &book.waited {
         let sum = &mut sums[word.get()];
-        sum.ns = sum.ns.saturating_add(waited.ns);
+        sum.waited = sum.waited.saturating_add(waited.waited);
         sum.count += waited.count;
         sum.threads += 1;
     }
     let mut order: Vec<usize> = (0..sums.len()).filter(|&index| sums[index].threads > 0).collect();
-    order.sort_by_key(|&index| (std::cmp::Reverse(sums[index].ns), book.words[index]));
+    order.sort_by_key(|&index| (std::cmp::Reverse(sums[index].waited), book.words[index]));
     let mut place_of = vec![0; book.words.len()];
     let mut words: Vec<WaitedWord> = Vec::new();
     let mut others: BTreeMap<WordKind, usize> = BTreeMap::new();
@@ -96,7 +98,7 @@ fn words(
         let place =
             if rank < MOST_WORDS { fresh() } else { *others.entry(kind).or_insert_with(fresh) };
         let entry = &mut words[place];
-        entry.ns = entry.ns.saturating_add(sum.ns);
+        entry.waited = entry.waited.saturating_add(sum.waited);
         entry.count += sum.count;
         entry.threads += sum.threads;
         entry.words += 1;
@@ -107,7 +109,7 @@ fn words(
 
 /// Sums of others may be longer than what has an entry of its own, so the entries are sorted again.
 fn in_order(mut words: Vec<WaitedWord>, place_of: &mut [u32]) -> (Vec<WaitedWord>, Vec<u32>) {
-    words.sort_by_key(|word| (std::cmp::Reverse(word.ns), word.id));
+    words.sort_by_key(|word| (std::cmp::Reverse(word.waited), word.id));
     let mut new_id = vec![0; words.len()];
     for (place, word) in words.iter_mut().enumerate() {
         new_id[word.id as usize] = place as u32;
@@ -143,46 +145,46 @@ fn each_thread(
         let Some(place) = places[thread.get()] else { continue };
         let one = &mut single[place];
         let activity = of_kind(&mut one.times, kinds[word.get()]);
-        *activity = activity.saturating_add(waited.ns);
+        *activity = activity.saturating_add(waited.waited);
         let wait = one.waits.entry(place_of[word.get()]).or_default();
         wait.count += waited.count;
-        wait.ns = wait.ns.saturating_add(waited.ns);
+        wait.waited = wait.waited.saturating_add(waited.waited);
     }
     for one in &mut single {
-        one.times.absent_ns = book.observed.saturating_sub(one.times.present_ns());
+        one.times.absent = book.observed.saturating_sub(one.times.present());
     }
     single
 }
 
 /// Everything but waits at futex words. Of time on a core, only spinning is told apart yet.
 fn simple(sums: &Sums) -> Activities {
-    let spinning_ns = sums.spinning();
+    let spinning = sums.spinning();
     Activities {
-        undivided_ns: sums.running.saturating_sub(spinning_ns),
-        spinning_ns,
-        ready_ns: sums.ready,
-        ends_ns: sums.ends,
-        sleep_ns: sums.sleep,
-        io_ns: sums.io,
-        kernel_locks_ns: sums.kernel_locks,
-        page_faults_ns: sums.page_faults,
-        other_ns: sums.other,
-        unknown_ns: sums.unknown,
+        undivided: sums.running.saturating_sub(spinning),
+        spinning,
+        ready: sums.ready,
+        ends: sums.ends,
+        sleep: sums.sleep,
+        io: sums.io,
+        kernel_locks: sums.kernel_locks,
+        page_faults: sums.page_faults,
+        other: sums.other,
+        unknown: sums.unknown,
         ..Activities::default()
     }
 }
 
 /// The activity of waiting for a word of that kind.
-fn of_kind(times: &mut Activities, kind: WordKind) -> &mut u64 {
+fn of_kind(times: &mut Activities, kind: WordKind) -> &mut Nanoseconds {
     match kind {
         WordKind::Lock | WordKind::ReadWriteLock | WordKind::GlobalInterpreterLock => {
-            &mut times.locks_ns
+            &mut times.locks
         }
-        WordKind::Condition => &mut times.work_ns,
-        WordKind::Barrier => &mut times.barriers_ns,
-        WordKind::Join => &mut times.ends_ns,
-        WordKind::Idle => &mut times.idle_ns,
-        WordKind::Unknown => &mut times.unclassified_ns,
+        WordKind::Condition => &mut times.work,
+        WordKind::Barrier => &mut times.barriers,
+        WordKind::Join => &mut times.ends,
+        WordKind::Idle => &mut times.idle,
+        WordKind::Unknown => &mut times.unclassified,
     }
 }
 
@@ -199,12 +201,12 @@ fn role_times(book: &AccountTotals, roles: &Roles, single: &[OneThread]) -> Vec<
     for one in single {
         let role = &mut all[one.role as usize];
         role.threads += 1;
-        role.busiest_ns = role.busiest_ns.max(one.times.computing_ns());
+        role.busiest = role.busiest.max(one.times.computing());
         role.times += one.times;
         for (&word, waited) in &one.waits {
             let sum = waits[one.role as usize].entry(word).or_default();
             sum.count += waited.count;
-            sum.ns = sum.ns.saturating_add(waited.ns);
+            sum.waited = sum.waited.saturating_add(waited.waited);
         }
     }
     let mut ticks = vec![(0_u64, 0_u64, 0_u64); all.len()];
@@ -220,24 +222,24 @@ fn role_times(book: &AccountTotals, roles: &Roles, single: &[OneThread]) -> Vec<
         divide(&mut role.times, ticks);
         role.waits = waits
             .into_iter()
-            .map(|(word, Waited { count, ns })| RoleWait { word, ns, count })
+            .map(|(word, Waited { count, waited })| RoleWait { word, waited, count })
             .collect();
-        role.waits.sort_by_key(|wait| (std::cmp::Reverse(wait.ns), wait.word));
+        role.waits.sort_by_key(|wait| (std::cmp::Reverse(wait.waited), wait.word));
     }
     all
 }
 
 /// Divides the time on a core as the samples of the whole role do: a single thread has few.
 fn divide(times: &mut Activities, (user, spinning, kernel): (u64, u64, u64)) {
-    let running = times.undivided_ns.saturating_add(times.spinning_ns);
+    let running = times.undivided.saturating_add(times.spinning);
     if user + spinning + kernel == 0 {
         return;
     }
-    times.spinning_ns = part(running, spinning, user + spinning + kernel);
-    let others = running.saturating_sub(times.spinning_ns);
-    times.user_ns = part(others, user, user + kernel);
-    times.kernel_ns = others.saturating_sub(times.user_ns);
-    times.undivided_ns = 0;
+    times.spinning = part(running, spinning, user + spinning + kernel);
+    let others = running.saturating_sub(times.spinning);
+    times.user = part(others, user, user + kernel);
+    times.kernel = others.saturating_sub(times.user);
+    times.undivided = Nanoseconds(0);
 }
 
 /// The edges by places in the document.
@@ -248,59 +250,49 @@ fn edges(graph: &Graph, place_of: &[u32]) -> Vec<WaitEdge> {
         sum.direct = sum.direct.saturating_add(weight.direct);
         sum.in_all = sum.in_all.saturating_add(weight.in_all);
     }
-    let edge = |((from, to, word), Weight { direct, in_all })| WaitEdge {
-        from,
-        to,
-        word,
-        direct_ns: direct,
-        in_all_ns: in_all,
-    };
+    let edge =
+        |((from, to, word), Weight { direct, in_all })| WaitEdge { from, to, word, direct, in_all };
     let mut edges: Vec<WaitEdge> = sums.into_iter().map(edge).collect();
-    edges.sort_by_key(|edge| (std::cmp::Reverse(edge.in_all_ns), edge.from, edge.to, edge.word));
+    edges.sort_by_key(|edge| (std::cmp::Reverse(edge.in_all), edge.from, edge.to, edge.word));
     edges
 }
 
 fn ranking(graph: &Graph) -> Vec<Bottleneck> {
-    let all: f64 = graph.ends.values().map(|&ns| ns as f64).sum();
+    let all: f64 = graph.ends.values().map(|time| time.0 as f64).sum();
     let mut of_role: BTreeMap<u32, Bottleneck> = BTreeMap::new();
-    for (&(party, doing), &ns) in &graph.ends {
+    for (&(party, doing), &time) in &graph.ends {
         let WaitedFor::Role(role) = party else { continue };
         let one = of_role.entry(role).or_default();
         one.role = role;
-        one.waited_for_ns = one.waited_for_ns.saturating_add(ns);
+        one.waited_for = one.waited_for.saturating_add(time);
         match doing {
-            Activity::Computing => one.computing_ns = ns,
-            Activity::Ready => one.ready_ns = ns,
-            Activity::Asleep => one.asleep_ns = ns,
+            Activity::Computing => one.computing = time,
+            Activity::Ready => one.ready = time,
+            Activity::Asleep => one.asleep = time,
             Activity::Unknown => {}
         }
     }
     let mut ranking: Vec<Bottleneck> = of_role.into_values().collect();
     for one in &mut ranking {
-        one.score = one.waited_for_ns as f64 / all;
+        one.score = one.waited_for.0 as f64 / all;
     }
-    ranking.sort_by_key(|one| (std::cmp::Reverse(one.waited_for_ns), one.role));
+    ranking.sort_by_key(|one| (std::cmp::Reverse(one.waited_for), one.role));
     ranking
 }
 
 fn coverage(total: &Activities, graph: &Graph, book: &AccountTotals) -> TimesCoverage {
-    let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-    let present = total.present_ns();
-    let to_unknown =
-        |edge: &(&(u32, WaitedFor, WordIndex), &Weight)| edge.0.1 == WaitedFor::Unknown;
-    let direct =
-        |sum: u64, edge: (&(u32, WaitedFor, WordIndex), &Weight)| sum.saturating_add(edge.1.direct);
+    let present = total.present();
+    let to_unknown = graph.edges.iter().filter(|((_, to, _), _)| *to == WaitedFor::Unknown);
+    let to_unknown = Nanoseconds::saturating_sum(to_unknown.map(|(_, weight)| weight.direct));
+    let all = Nanoseconds::saturating_sum(graph.edges.values().map(|weight| weight.direct));
     let ticks = |sums: &Sums| sums.user_ticks + sums.spin_ticks + sums.kernel_ticks > 0;
     TimesCoverage {
-        unknown_share: share(total.unknown_ns, present),
-        unclassified_share: share(total.unclassified_ns, present),
-        unknown_target_share: share(
-            graph.edges.iter().filter(to_unknown).fold(0, direct),
-            graph.edges.iter().fold(0, direct),
-        ),
+        unknown_share: total.unknown.share_of(present),
+        unclassified_share: total.unclassified.share_of(present),
+        unknown_target_share: to_unknown.share_of(all),
         wakings_seen: book.wakings_unseen == 0 || book.wakings > book.wakings_unseen,
         kernel_locks_seen: book.kernel_locks.is_some(),
         ticks_seen: book.threads.iter().any(|thread| ticks(&thread.sums)),
-        graph_ns: graph.ns,
+        graph_time: graph.time,
     }
 }

@@ -22,7 +22,7 @@ pub struct Event {
     pub at: Nanoseconds,
     /// The thread to which it happened.
     pub thread: ThreadId,
-    /// What happened.
+    /// What happened to the thread.
     pub what: EventKind,
 }
 
@@ -77,7 +77,7 @@ pub enum Reason {
     PageFault,
     /// It waits for something else, in this system call.
     Other(&'static str),
-    /// Nobody knows.
+    /// Whoever watches could not see why.
     Unknown,
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{
     Activities, Finding, RoleTimes, ThreadTimes, WaitEdge, WaitedFor, WaitedWord, WordKind,
 };
@@ -63,7 +65,7 @@ pub mod thresholds {
 
 use thresholds as t;
 
-/// What a thread did. Its time on a core is all in `undivided_ns` and `spinning_ns`.
+/// What a thread did. Its time on a core is all in `undivided` and `spinning`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OneThread {
     pub(crate) id: ThreadId,
@@ -81,7 +83,7 @@ pub(crate) fn findings(
     threads: &[OneThread],
     cores: Option<u32>,
 ) -> Vec<Finding> {
-    if !times.is_enough() || times.total().present_ns() == 0 {
+    if !times.is_enough() || times.total().present() == Nanoseconds(0) {
         return Vec::new();
     }
     let global = global_locks(times, threads);
@@ -113,10 +115,6 @@ pub(crate) fn findings(
     all
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 /// The name of a role, with its process if there are several.
 fn name_of(times: &ThreadTimes, role: &RoleTimes) -> String {
     if times.roles.iter().any(|other| other.process != role.process) {
@@ -131,19 +129,21 @@ fn one_busy_thread(
     threads: &[OneThread],
     waits: &StageWaits,
 ) -> Option<Finding> {
-    let busiest = threads.iter().max_by_key(|one| (one.times.working_ns(), one.role == 0))?;
-    let busy = share(busiest.times.working_ns(), times.observed_ns);
-    let others = || threads.iter().filter(|one| one.id != busiest.id && one.times.present_ns() > 0);
+    let busiest = threads.iter().max_by_key(|one| (one.times.working(), one.role == 0))?;
+    let busy = busiest.times.working().share_of(times.observed);
+    let others = || {
+        threads.iter().filter(|one| one.id != busiest.id && one.times.present() > Nanoseconds(0))
+    };
     let sum: Activities = others().map(|one| one.times).sum();
-    let others_cores = share(sum.computing_ns(), times.observed_ns);
-    let off = [sum.waiting_ns(), sum.sleep_ns, sum.io_ns].into_iter().fold(0, u64::saturating_add);
-    let others_wait = share(off, sum.present_ns());
+    let others_cores = sum.computing().share_of(times.observed);
+    let off = Nanoseconds::saturating_sum([sum.waiting(), sum.sleep, sum.io]);
+    let others_wait = off.share_of(sum.present());
     let depends = |one: &OneThread| {
         let waits = waits.shares_for(times, busiest.role);
         waits.into_iter().any(|(role, share)| role.id == one.role && share >= t::OTHERS_WAIT)
     };
-    let beside = others().filter(|one| !depends(one)).map(|one| one.times.computing_ns());
-    let beside = share(beside.fold(0, u64::saturating_add), times.observed_ns);
+    let beside = others().filter(|one| !depends(one)).map(|one| one.times.computing());
+    let beside = Nanoseconds::saturating_sum(beside).share_of(times.observed);
     let found = busy >= t::BUSY
         && beside < t::OTHERS_CORES
         && (others_wait >= t::OTHERS_WAIT || others().next().is_none());
@@ -189,17 +189,18 @@ fn global_lock(
     if !(interpreter || word.kind.is_lock()) {
         return None;
     }
-    let waited = |one: &OneThread| one.waits.get(&word.id).map_or(0, |waited| waited.ns);
-    let much = |ns| share(ns, times.observed_ns) >= t::TAKES_PART;
+    let waited =
+        |one: &OneThread| one.waits.get(&word.id).map_or(Nanoseconds(0), |waits| waits.waited);
+    let much = |time: Nanoseconds| time.share_of(times.observed) >= t::TAKES_PART;
     let takes_turns = |one: &&&OneThread| match interpreter {
-        true => waited(one) > 0,
-        false => much(waited(one)) && much(one.times.computing_ns()),
+        true => waited(one) > Nanoseconds(0),
+        false => much(waited(one)) && much(one.times.computing()),
     };
     let takers: Vec<&&OneThread> = threads.iter().filter(takes_turns).collect();
     let present: Activities = takers.iter().map(|one| one.times).sum();
-    let all_waits = takers.iter().map(|one| waited(one)).fold(0, u64::saturating_add);
-    let wait = share(all_waits, present.present_ns());
-    let cores = share(process.computing_ns(), times.observed_ns);
+    let all_waits = Nanoseconds::saturating_sum(takers.iter().map(|one| waited(one)));
+    let wait = all_waits.share_of(present.present());
+    let cores = process.computing().share_of(times.observed);
     let found = if interpreter {
         wait >= t::INTERPRETER_LOCK
     } else {
@@ -216,11 +217,11 @@ fn global_lock(
 }
 
 /// The waits for work of each role for each other one.
-struct StageWaits(BTreeMap<(u32, u32), u64>);
+struct StageWaits(BTreeMap<(u32, u32), Nanoseconds>);
 
 impl StageWaits {
     fn of(times: &ThreadTimes) -> Self {
-        let mut waits: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        let mut waits: BTreeMap<(u32, u32), Nanoseconds> = BTreeMap::new();
         for edge in &times.edges {
             if let Some(to) = stage_of(times, edge) {
                 *waits.entry((edge.from, to)).or_default() += with_unknown(times, edge);
@@ -238,11 +239,11 @@ impl StageWaits {
     /// core.
     fn shares_for<'a>(&self, times: &'a ThreadTimes, stage: u32) -> Vec<(&'a RoleTimes, f64)> {
         let to_stage = self.0.iter().filter(|((_, to), _)| *to == stage);
-        let waits = to_stage.filter_map(|(&(from, _), &ns)| {
+        let waits = to_stage.filter_map(|(&(from, _), waited)| {
             let role = times.roles.get(from as usize)?;
             // It cannot wait for another while it has no core.
-            let could_run = role.times.present_ns().saturating_sub(role.times.ready_ns);
-            Some((role, share(ns, could_run)))
+            let could_run = role.times.present().saturating_sub(role.times.ready);
+            Some((role, waited.share_of(could_run)))
         });
         waits.collect()
     }
@@ -258,10 +259,10 @@ fn slowest_stage(
     if stages.len() < if busy.is_some() { 3 } else { 2 } {
         return None;
     }
-    let present = |role: &RoleTimes| role.times.present_ns();
+    let present = |role: &RoleTimes| role.times.present();
     let slow = |role: &&RoleTimes| {
-        share(role.times.waiting_ns(), present(role)) < t::HARDLY_WAITS
-            && share(role.times.working_ns(), present(role)) >= t::STAGE_BUSY
+        role.times.waiting().share_of(present(role)) < t::HARDLY_WAITS
+            && role.times.working().share_of(present(role)) >= t::STAGE_BUSY
     };
     let candidates = stages.iter().filter_map(|&stage| times.roles.get(stage as usize));
     let mut found = candidates.filter(slow).filter_map(|stage| {
@@ -277,7 +278,7 @@ fn slowest_stage(
     Some(Finding::SlowestStage {
         role: stage.id,
         name: name_of(times, stage),
-        busy: share(stage.times.working_ns(), present(stage)),
+        busy: stage.times.working().share_of(present(stage)),
         waiting_role: role.id,
         waiting_name: name_of(times, role),
         waiting,
@@ -295,13 +296,13 @@ fn stage_of(times: &ThreadTimes, edge: &WaitEdge) -> Option<u32> {
 
 /// The time of an edge, with its part of the waits for the same word of which nobody knows for whom
 /// they were, if so much is known that this can be told.
-fn with_unknown(times: &ThreadTimes, edge: &WaitEdge) -> u64 {
+fn with_unknown(times: &ThreadTimes, edge: &WaitEdge) -> Nanoseconds {
     let same = times.edges.iter().filter(|one| (one.from, one.word) == (edge.from, edge.word));
-    let all = same.clone().fold(0, |sum: u64, one| sum.saturating_add(one.direct_ns));
+    let all = Nanoseconds::saturating_sum(same.clone().map(|one| one.direct));
     let known = same.filter(|one| one.to != WaitedFor::Unknown);
-    let known = known.fold(0, |sum: u64, one| sum.saturating_add(one.direct_ns));
-    let enough = share(known, all) >= t::KNOWN_TARGETS;
-    if enough { (edge.direct_ns as f64 / share(known, all)) as u64 } else { edge.direct_ns }
+    let known = Nanoseconds::saturating_sum(known.map(|one| one.direct)).share_of(all);
+    let enough = known >= t::KNOWN_TARGETS;
+    if enough { Nanoseconds((edge.direct.0 as f64 / known) as u64) } else { edge.direct }
 }
 
 /// The lock with the longest waits, if they are long.
@@ -310,7 +311,7 @@ fn contended_lock(times: &ThreadTimes, global: &[Finding]) -> Option<Finding> {
         global.iter().any(|one| matches!(one, Finding::GlobalLock { word, .. } if *word == id))
     };
     let word = times.words.iter().find(|word| word.words == 1 && word.kind.is_lock())?;
-    let wait = share(word.ns, times.total().present_ns());
+    let wait = word.waited.share_of(times.total().present());
     (wait >= t::CONTENDED && !said(word.id)).then(|| Finding::ContendedLock {
         word: word.id,
         name: word.to_string(),
@@ -321,14 +322,14 @@ fn contended_lock(times: &ThreadTimes, global: &[Finding]) -> Option<Finding> {
 
 fn spinning(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
-    let spin = share(total.spinning_ns, total.computing_ns());
+    let spin = total.spinning.share_of(total.computing());
     let longest = times.spins.first().map(ToString::to_string);
     (spin >= t::SPINNING).then_some(Finding::Spinning { spin, longest })
 }
 
 fn kernel_locks(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
-    let wait = share(total.kernel_locks_ns, total.present_ns());
+    let wait = total.kernel_locks.share_of(total.present());
     // Waits of which it is known where they were are those of windows that showed all.
     let longest = times.kernel_locks.first().map(ToString::to_string);
     (wait >= t::CONTENDED).then_some(Finding::KernelLocks { wait, longest })
@@ -336,22 +337,22 @@ fn kernel_locks(times: &ThreadTimes) -> Option<Finding> {
 
 fn not_enough_cores(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
-    let wanted = total.computing_ns().saturating_add(total.ready_ns);
-    let without_core = share(total.ready_ns, wanted);
-    let missing = share(total.ready_ns, times.observed_ns);
+    let wanted = total.computing().saturating_add(total.ready);
+    let without_core = total.ready.share_of(wanted);
+    let missing = total.ready.share_of(times.observed);
     (without_core >= t::WITHOUT_CORE && missing >= t::MISSING_CORES).then(|| {
-        let cores = share(total.computing_ns(), times.observed_ns);
+        let cores = total.computing().share_of(times.observed);
         Finding::NotEnoughCores { without_core, cores }
     })
 }
 
 fn no_contention(times: &ThreadTimes) -> Option<Finding> {
     let total = times.total();
-    let locks = total.locks_ns.saturating_add(total.kernel_locks_ns);
-    let wait = share(locks, total.present_ns());
+    let locks = total.locks.saturating_add(total.kernel_locks);
+    let wait = locks.share_of(total.present());
     let known = 1.0 - times.coverage.unknown_share - times.coverage.unclassified_share;
     // Whoever spins waits, too, though nobody sees whether it is for a lock.
-    let spun = locks.saturating_add(total.spinning_ns);
-    let is_none = share(spun, total.present_ns()) < t::NO_CONTENTION && spinning(times).is_none();
+    let spun = locks.saturating_add(total.spinning);
+    let is_none = spun.share_of(total.present()) < t::NO_CONTENTION && spinning(times).is_none();
     (is_none && known > t::KNOWN).then_some(Finding::NoContention { wait, known })
 }

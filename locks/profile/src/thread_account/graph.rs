@@ -13,17 +13,19 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{WaitedFor, WordKind};
 
 use crate::thread_account::holders::{Hold, holds};
 use crate::thread_account::kept::{Activity, ThreadIndex, Turn, Wait, Window, WordIndex};
 use crate::thread_account::roles::RoleId;
 
-/// What an edge weighs, in nanoseconds.
+/// What an edge weighs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Weight {
-    pub(crate) direct: u64,
-    pub(crate) in_all: u64,
+    pub(crate) direct: Nanoseconds,
+    pub(crate) in_all: Nanoseconds,
 }
 
 /// The graph of all windows.
@@ -32,9 +34,9 @@ pub(crate) struct Graph {
     pub(crate) edges: BTreeMap<(RoleId, WaitedFor, WordIndex), Weight>,
     /// How long threads waited, directly or through others, for each party that waited for nobody, by
     /// what that one did.
-    pub(crate) ends: BTreeMap<(WaitedFor, Activity), u64>,
+    pub(crate) ends: BTreeMap<(WaitedFor, Activity), Nanoseconds>,
     /// The time of the windows in it.
-    pub(crate) ns: u64,
+    pub(crate) time: Nanoseconds,
 }
 
 impl Graph {
@@ -44,9 +46,9 @@ impl Graph {
         edge.in_all = edge.in_all.saturating_add(weight.in_all);
     }
 
-    fn end(&mut self, party: WaitedFor, doing: Activity, ns: u64) {
+    fn end(&mut self, party: WaitedFor, doing: Activity, waited: Nanoseconds) {
         let end = self.ends.entry((party, doing)).or_default();
-        *end = end.saturating_add(ns);
+        *end = end.saturating_add(waited);
     }
 }
 
@@ -66,7 +68,7 @@ pub(crate) fn graph(windows: &[Window], parties: &[WaitedFor], kinds: &[WordKind
     };
     for window in windows {
         forest.sweep(&moments(window, kinds));
-        forest.graph.ns = forest.graph.ns.saturating_add(window.ns());
+        forest.graph.time = forest.graph.time.saturating_add(window.length());
         if forest.steps > MOST_STEPS {
             break;
         }
@@ -335,8 +337,8 @@ impl Forest<'_> {
         let node = &mut self.nodes[thread.get()];
         let ns = at.saturating_sub(node.since);
         node.since = at;
-        let in_all = node.size.saturating_mul(ns);
-        if in_all == 0 {
+        let in_all = Nanoseconds(node.size.saturating_mul(ns));
+        if in_all == Nanoseconds(0) {
             return;
         }
         let Some(Link { role, word, next, joined }) = node.wait else {
@@ -349,7 +351,7 @@ impl Forest<'_> {
             Next::Lock(_) | Next::Nobody => WaitedFor::Unknown,
             Next::Thread(other) => self.parties[other.get()],
         };
-        self.graph.edge(role, to, word, Weight { direct: ns, in_all });
+        self.graph.edge(role, to, word, Weight { direct: Nanoseconds(ns), in_all });
         if !joined {
             self.graph.end(WaitedFor::Unknown, Activity::Unknown, in_all);
         }
@@ -365,8 +367,8 @@ impl Forest<'_> {
         }
         let to = lock.holder.map_or(WaitedFor::Unknown, |holder| self.parties[holder.get()]);
         for (&role, &(count, size)) in &lock.waiters {
-            let weight =
-                Weight { direct: count.saturating_mul(ns), in_all: size.saturating_mul(ns) };
+            let [direct, in_all] = [count, size].map(|times| Nanoseconds(times.saturating_mul(ns)));
+            let weight = Weight { direct, in_all };
             self.graph.edge(role, to, word, weight);
             if !lock.joined {
                 self.graph.end(WaitedFor::Unknown, Activity::Unknown, weight.in_all);

@@ -5,6 +5,8 @@
 //! Beyond the bound every second window is dropped, and from then on every second one is kept. So
 //! the windows that remain are spread evenly over the run.
 
+use kilocore_figures::Nanoseconds;
+
 /// The place of a thread in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ThreadIndex(pub(crate) u32);
@@ -54,7 +56,7 @@ pub(crate) enum Activity {
     Ready,
     /// It sleeps, or waits for input, output or the kernel.
     Asleep,
-    /// Nobody knows.
+    /// No event tells what it does.
     #[default]
     Unknown,
 }
@@ -73,15 +75,15 @@ pub(crate) struct Window {
     pub(crate) from: u64,
     pub(crate) until: u64,
     pub(crate) waits: Vec<Wait>,
-    /// In the order of time.
+    /// Acquisitions and releases, in the order of time.
     pub(crate) turns: Vec<Turn>,
-    /// In any order.
+    /// What threads begin to do, in any order.
     pub(crate) begins: Vec<Begin>,
 }
 
 impl Window {
-    pub(crate) fn ns(&self) -> u64 {
-        self.until.saturating_sub(self.from)
+    pub(crate) fn length(&self) -> Nanoseconds {
+        Nanoseconds(self.until.saturating_sub(self.from))
     }
 
     fn records(&self) -> usize {

@@ -31,7 +31,7 @@ pub(crate) enum State {
 /// A stretch of a thread's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stretch {
-    /// On a core.
+    /// On a core, other than spinning for one of the kernel's locks.
     Running,
     /// On a core, spinning for one of the kernel's locks.
     Spinning,

@@ -17,7 +17,7 @@ fn alone(events: &[(u64, EventKind)]) -> Activities {
     let program = program.kind(16, WordKind::GlobalInterpreterLock);
     let times = program.window((0, 100), &events, &[]).times();
     let done = of(&times, "main");
-    assert_eq!(done.present_ns(), 100);
+    assert_eq!(done.present().0, 100);
     done
 }
 
@@ -27,45 +27,46 @@ fn off(reason: Reason) -> Activities {
 
 #[test]
 fn a_thread_that_leaves_its_core_ran_before() {
-    let asleep = Activities { undivided_ns: 50, sleep_ns: 50, ..Activities::default() };
+    let asleep =
+        Activities { undivided: Nanoseconds(50), sleep: Nanoseconds(50), ..Activities::default() };
     assert_eq!(off(Reason::Sleep), asleep);
 }
 
 #[test]
 fn every_reason_has_its_activity() {
-    assert_eq!(off(Reason::Preempted).ready_ns, 50);
-    assert_eq!(off(Reason::Io("read")).io_ns, 50);
-    assert_eq!(off(Reason::End).ends_ns, 50);
-    assert_eq!(off(Reason::KernelLock).kernel_locks_ns, 50);
-    assert_eq!(off(Reason::PageFault).page_faults_ns, 50);
-    assert_eq!(off(Reason::Other("pause")).other_ns, 50);
-    assert_eq!(off(Reason::Unknown).unknown_ns, 50);
+    assert_eq!(off(Reason::Preempted).ready.0, 50);
+    assert_eq!(off(Reason::Io("read")).io.0, 50);
+    assert_eq!(off(Reason::End).ends.0, 50);
+    assert_eq!(off(Reason::KernelLock).kernel_locks.0, 50);
+    assert_eq!(off(Reason::PageFault).page_faults.0, 50);
+    assert_eq!(off(Reason::Other("pause")).other.0, 50);
+    assert_eq!(off(Reason::Unknown).unknown.0, 50);
 }
 
 #[test]
 fn every_kind_of_word_has_its_activity() {
     let waiting = |address| off(Reason::Futex(word(address)));
-    assert_eq!(waiting(10).locks_ns, 50);
-    assert_eq!(waiting(11).locks_ns, 50);
-    assert_eq!(waiting(12).work_ns, 50);
-    assert_eq!(waiting(13).barriers_ns, 50);
-    assert_eq!(waiting(14).ends_ns, 50);
-    assert_eq!(waiting(15).idle_ns, 50);
-    assert_eq!(waiting(16).locks_ns, 50);
-    assert_eq!(waiting(99).unclassified_ns, 50);
+    assert_eq!(waiting(10).locks.0, 50);
+    assert_eq!(waiting(11).locks.0, 50);
+    assert_eq!(waiting(12).work.0, 50);
+    assert_eq!(waiting(13).barriers.0, 50);
+    assert_eq!(waiting(14).ends.0, 50);
+    assert_eq!(waiting(15).idle.0, 50);
+    assert_eq!(waiting(16).locks.0, 50);
+    assert_eq!(waiting(99).unclassified.0, 50);
 }
 
 #[test]
 fn between_waking_and_running_a_thread_has_no_core() {
     let done = alone(&[(30, waits(10)), (70, woken_by(2)), (80, EventKind::In)]);
-    assert_eq!((done.locks_ns, done.ready_ns, done.undivided_ns), (40, 10, 50));
+    assert_eq!((done.locks.0, done.ready.0, done.undivided.0), (40, 10, 50));
 }
 
 #[test]
 fn samples_divide_the_time_on_a_core() {
     let tick = |kernel| EventKind::Tick { kernel, spins: false };
     let done = alone(&[(10, tick(false)), (20, tick(true)), (30, tick(false)), (60, waits(10))]);
-    assert_eq!((done.user_ns, done.kernel_ns, done.undivided_ns), (40, 20, 0));
+    assert_eq!((done.user.0, done.kernel.0, done.undivided.0), (40, 20, 0));
 }
 
 #[test]
@@ -73,50 +74,50 @@ fn samples_tell_spinning_from_other_time_on_a_core() {
     let tick = |kernel, spins| EventKind::Tick { kernel, spins };
     let ticks = [(10, tick(false, true)), (20, tick(true, false)), (30, tick(false, false))];
     let done = alone(&[&ticks[..], &[(40, tick(false, true)), (80, waits(10))]].concat());
-    assert_eq!((done.spinning_ns, done.user_ns, done.kernel_ns), (40, 20, 20));
-    assert_eq!((done.undivided_ns, done.computing_ns(), done.working_ns()), (0, 80, 40));
+    assert_eq!((done.spinning.0, done.user.0, done.kernel.0), (40, 20, 20));
+    assert_eq!((done.undivided.0, done.computing().0, done.working().0), (0, 80, 40));
     // Nothing else, and an odd time.
     let done = alone(&[(10, tick(false, true)), (77, waits(10))]);
-    assert_eq!((done.spinning_ns, done.computing_ns()), (77, 77));
+    assert_eq!((done.spinning.0, done.computing().0), (77, 77));
 }
 
 #[test]
 fn spinning_for_the_kernels_locks_is_waiting_and_not_computing() {
     use EventKind::{ContentionBegins, ContentionEnds, In};
     let done = alone(&[(20, ContentionBegins), (50, ContentionEnds)]);
-    assert_eq!((done.kernel_locks_ns, done.undivided_ns), (30, 70));
+    assert_eq!((done.kernel_locks.0, done.undivided.0), (30, 70));
     // It sleeps between, or others take its core, and goes on to spin afterwards.
     let sleeps = EventKind::Out(Reason::KernelLock);
     let done = alone(&[(20, ContentionBegins), (30, sleeps), (60, In), (70, ContentionEnds)]);
-    assert_eq!((done.kernel_locks_ns, done.undivided_ns), (50, 50));
+    assert_eq!((done.kernel_locks.0, done.undivided.0), (50, 50));
     // For the lock, whatever it seemed to leave for.
     let waits = [(20, ContentionBegins), (30, EventKind::Out(Reason::Io("write")))];
     let done = alone(&[&waits[..], &[(50, woken_by(2)), (60, In), (70, ContentionEnds)]].concat());
-    assert_eq!((done.kernel_locks_ns, done.ready_ns, done.undivided_ns), (40, 10, 50));
+    assert_eq!((done.kernel_locks.0, done.ready.0, done.undivided.0), (40, 10, 50));
     let preempted = EventKind::Out(Reason::Preempted);
     let done = alone(&[(20, ContentionBegins), (30, preempted), (60, In), (70, ContentionEnds)]);
-    assert_eq!((done.kernel_locks_ns, done.ready_ns, done.undivided_ns), (20, 30, 50));
+    assert_eq!((done.kernel_locks.0, done.ready.0, done.undivided.0), (20, 30, 50));
     // Samples tell of the rest.
     let tick = |kernel| EventKind::Tick { kernel, spins: false };
     let done =
         alone(&[(10, tick(false)), (20, ContentionBegins), (30, tick(true)), (50, ContentionEnds)]);
-    assert_eq!((done.kernel_locks_ns, done.user_ns, done.kernel_ns), (30, 70, 0));
+    assert_eq!((done.kernel_locks.0, done.user.0, done.kernel.0), (30, 70, 0));
     // Each counts once, however often it begins or ends.
     let done = alone(&[(20, ContentionBegins), (30, ContentionBegins), (50, ContentionEnds)]);
-    assert_eq!(done.kernel_locks_ns, 30);
-    assert_eq!(alone(&[(20, ContentionEnds)]).undivided_ns, 100);
-    assert_eq!(alone(&[(20, ContentionBegins)]).kernel_locks_ns, 80);
+    assert_eq!(done.kernel_locks.0, 30);
+    assert_eq!(alone(&[(20, ContentionEnds)]).undivided.0, 100);
+    assert_eq!(alone(&[(20, ContentionBegins)]).kernel_locks.0, 80);
 }
 
 #[test]
 fn a_wait_ends_with_the_window() {
-    assert_eq!(alone(&[(30, waits(10))]).locks_ns, 70);
+    assert_eq!(alone(&[(30, waits(10))]).locks.0, 70);
 }
 
 #[test]
 fn what_was_before_the_first_event_is_unknown_unless_somebody_says_it() {
     let done = alone(&[(30, EventKind::In), (40, waits(10))]);
-    assert_eq!((done.unknown_ns, done.undivided_ns, done.locks_ns), (30, 10, 60));
+    assert_eq!((done.unknown.0, done.undivided.0, done.locks.0), (30, 10, 60));
     let mut program = Program::new(&[(1, "main")]).kind(10, WordKind::Lock);
     program.account.begin_window(Nanoseconds(0));
     program.account.quiet(ThreadId(1), Some(Reason::Futex(word(10))));
@@ -126,7 +127,7 @@ fn what_was_before_the_first_event_is_unknown_unless_somebody_says_it() {
     }
     program.account.end_window(Nanoseconds(100));
     let done = of(&program.times(), "main");
-    assert_eq!((done.locks_ns, done.ready_ns, done.undivided_ns), (20, 10, 70));
+    assert_eq!((done.locks.0, done.ready.0, done.undivided.0), (20, 10, 70));
 }
 
 #[test]
@@ -139,17 +140,17 @@ fn a_window_that_adjoins_goes_on_with_the_last_state_and_another_does_not() {
         assert_eq!(count, 1, "it is one wait");
         let done = of(&program.times(), "main");
         let (locks, unknown) = if known { (90, 0) } else { (40, 49) };
-        assert_eq!((done.locks_ns, done.unknown_ns), (locks, unknown));
+        assert_eq!((done.locks.0, done.unknown.0), (locks, unknown));
     }
 }
 
 #[test]
 fn events_that_do_not_fit_leave_a_stretch_unknown() {
     let out = EventKind::Out(Reason::Sleep);
-    assert_eq!(alone(&[(20, out), (50, out)]).unknown_ns, 30);
-    assert_eq!(alone(&[(0, EventKind::In), (20, EventKind::In)]).unknown_ns, 20);
+    assert_eq!(alone(&[(20, out), (50, out)]).unknown.0, 30);
+    assert_eq!(alone(&[(0, EventKind::In), (20, EventKind::In)]).unknown.0, 20);
     let ran = alone(&[(20, out), (50, EventKind::Acquired(word(10)))]);
-    assert_eq!((ran.unknown_ns, ran.undivided_ns), (30, 70));
+    assert_eq!((ran.unknown.0, ran.undivided.0), (30, 70));
 }
 
 #[test]
@@ -170,9 +171,9 @@ fn a_thread_is_absent_from_windows_that_do_not_mention_it() {
     let program = Program::new(&[(1, "main"), (2, "late")]);
     let program = program.window((0, 100), &[], &[1]).window((200, 250), &[], &[1, 2]);
     let times = program.times();
-    assert_eq!((of(&times, "late").absent_ns, of(&times, "late").undivided_ns), (100, 50));
-    assert_eq!(of(&times, "main").undivided_ns, 150);
-    assert_eq!((times.observed_ns, times.windows), (150, 2));
+    assert_eq!((of(&times, "late").absent.0, of(&times, "late").undivided.0), (100, 50));
+    assert_eq!(of(&times, "main").undivided.0, 150);
+    assert_eq!((times.observed.0, times.windows), (150, 2));
 }
 
 #[test]
@@ -190,6 +191,6 @@ fn nothing_happens_outside_of_windows() {
     account.take(&event(30, waits(10)));
     account.take(&event(50, EventKind::In));
     let times = account.finish(&[], &|_| WordKind::Lock, &|_| String::new());
-    assert_eq!((times.observed_ns, times.windows), (30, 1));
-    assert_eq!((times.roles.len(), of(&times, "").locks_ns), (1, 20));
+    assert_eq!((times.observed.0, times.windows), (30, 1));
+    assert_eq!((times.roles.len(), of(&times, "").locks.0), (1, 20));
 }

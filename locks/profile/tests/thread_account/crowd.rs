@@ -46,14 +46,14 @@ fn a_lock_for_which_all_wait_in_many_windows() {
         assert_eq!(account.words().count(), 1);
     }
     let times = account.finish(&threads(), &|_| WordKind::Lock, &|_| "the lock".to_owned());
-    let observed = windows * turns * turn;
-    assert_eq!(times.observed_ns, observed);
+    let observed = Nanoseconds(windows * turns * turn);
+    assert_eq!(times.observed, observed);
     assert_eq!(times.roles.len(), 2);
-    assert_eq!(times.total().computing_ns(), observed, "one at a time");
-    assert_eq!(times.total().locks_ns, observed * u64::from(CROWD - 1));
+    assert_eq!(times.total().computing(), observed, "one at a time");
+    assert_eq!(times.total().locks, observed * u64::from(CROWD - 1));
     // Always someone holds it, so that all waits are for a worker.
     assert_eq!(times.ranking.len(), 1);
-    assert_eq!(times.ranking[0].waited_for_ns, observed * u64::from(CROWD - 1));
+    assert_eq!(times.ranking[0].waited_for, observed * u64::from(CROWD - 1));
 }
 
 #[test]
@@ -79,15 +79,15 @@ fn a_token_that_goes_round_a_ring() {
     let end = u64::from(2 * ring) * 10;
     account.end_window(Nanoseconds(end));
     let times = account.finish(&threads(), &|_| WordKind::Condition, &|_| String::new());
-    let waited = end * u64::from(ring - 1);
-    assert_eq!(times.total().work_ns, waited);
-    assert_eq!(times.total().computing_ns(), end);
+    let waited = Nanoseconds(end * u64::from(ring - 1));
+    assert_eq!(times.total().work, waited);
+    assert_eq!(times.total().computing(), Nanoseconds(end));
     let directly = |to| {
         let edges = times.edges.iter().filter(|edge| edge.to == to);
-        edges.map(|edge| edge.direct_ns).sum::<u64>()
+        edges.map(|edge| edge.direct).sum::<Nanoseconds>()
     };
     // Nobody sees who will end the waits of the last round.
     let known = directly(WaitedFor::Role(0)) + directly(WaitedFor::Role(1));
     assert_eq!(known + directly(WaitedFor::Unknown), waited);
-    assert!(known > waited / 2, "{known} of {waited}");
+    assert!(known > waited / 2, "{known:?} of {waited:?}");
 }

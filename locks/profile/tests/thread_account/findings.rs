@@ -1,6 +1,6 @@
 //! What is recognised, and what is not.
 
-use kilocore_lock_profile::thread_account::{EventKind, Reason, WordKind};
+use kilocore_lock_profile::thread_account::{EventKind, Nanoseconds, Reason, WordKind};
 use kilocore_lock_profile::{Finding, SpinPlace, ThreadTimes};
 
 use crate::thread_account::program::{Program, edge, waits, woken_by, word};
@@ -229,7 +229,7 @@ fn hardly_watched(seen: bool) -> ThreadTimes {
 #[test]
 fn waits_of_which_nobody_knows_for_whom_they_were_are_taken_to_be_like_the_others() {
     let times = hardly_watched(true);
-    assert_eq!(edge(&times, "write", "pack").expect("it was seen once").direct_ns, 88_000_000);
+    assert_eq!(edge(&times, "write", "pack").expect("it was seen once").direct.0, 88_000_000);
     let said = sentences(&times);
     let write = "while write waits for it 88 % of the time in which it does not lack a core.";
     assert!(said[0].ends_with(write), "{said:?}");
@@ -330,8 +330,8 @@ fn no_contention_is_said_only_of_what_is_known() {
         program()
             .long_window((0, 100), &[(0, 9, EventKind::Acquired(word(10)))], &[])
             .times()
-            .observed_ns
-            > 0
+            .observed
+            > Nanoseconds(0)
     );
 }
 
@@ -351,7 +351,7 @@ fn no_more_cores_are_busy_than_there_are() {
         program.long_window((0, 100), &[(50, 4, EventKind::Out(Reason::Sleep))], &[1, 2, 3]);
     let times = times.times();
     let total = times.total();
-    assert_eq!((total.computing_ns(), total.ready_ns), (200_000_000, 150_000_000));
+    assert_eq!((total.computing().0, total.ready.0), (200_000_000, 150_000_000));
     assert_eq!(
         sentences(&times)[0],
         "Not enough cores: of the time in which threads run or could run, they have no core for 43 %. \
@@ -368,7 +368,7 @@ fn no_more_cores_are_busy_than_there_are() {
         }
     }
     let times = program.long_window((0, 200), &events, &[]).times();
-    assert!(times.total().computing_ns() > times.observed_ns);
+    assert!(times.total().computing() > times.observed);
     let cores = times.findings.iter().find_map(|finding| match finding {
         Finding::GlobalLock { cores, .. } => Some(*cores),
         _ => None,

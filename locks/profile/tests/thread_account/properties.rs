@@ -94,8 +94,8 @@ fn each_for_itself(calls: &[Call]) -> ThreadTimes {
     account(calls).finish(&threads, &kind_of, &|_| String::new())
 }
 
-fn whole(times: &Activities) -> u64 {
-    times.present_ns() + times.absent_ns
+fn whole(times: &Activities) -> Nanoseconds {
+    times.present() + times.absent
 }
 
 proptest! {
@@ -104,28 +104,29 @@ proptest! {
         let times = each_for_itself(&calls);
         prop_assert_eq!(times.roles.len(), 8);
         for role in &times.roles {
-            prop_assert_eq!(whole(&role.times), times.observed_ns, "{:?}", role);
-            let waited: u64 = role.waits.iter().map(|wait| wait.ns).sum();
-            prop_assert!(waited <= role.times.waiting_ns());
-            let ended = role.times.ends_ns;
-            prop_assert!(waited + ended >= role.times.waiting_ns());
+            prop_assert_eq!(whole(&role.times), times.observed, "{:?}", role);
+            let waited: Nanoseconds = role.waits.iter().map(|wait| wait.waited).sum();
+            prop_assert!(waited <= role.times.waiting());
+            let ended = role.times.ends;
+            prop_assert!(waited + ended >= role.times.waiting());
         }
     }
 
     #[test]
     fn waits_are_the_same_seen_from_roles_words_and_edges(calls in calls(1_000)) {
         let times = each_for_itself(&calls);
-        let by_roles: u64 = times.roles.iter().flat_map(|role| &role.waits).map(|wait| wait.ns).sum();
-        let by_words: u64 = times.words.iter().map(|word| word.ns).sum();
-        let by_edges: u64 = times.edges.iter().map(|edge| edge.direct_ns).sum();
+        let waits = times.roles.iter().flat_map(|role| &role.waits);
+        let by_roles: Nanoseconds = waits.map(|wait| wait.waited).sum();
+        let by_words: Nanoseconds = times.words.iter().map(|word| word.waited).sum();
+        let by_edges: Nanoseconds = times.edges.iter().map(|edge| edge.direct).sum();
         prop_assert_eq!(by_roles, by_words);
         prop_assert_eq!(by_edges, by_words);
-        let blamed: u64 = times.ranking.iter().map(|one| one.waited_for_ns).sum();
+        let blamed: Nanoseconds = times.ranking.iter().map(|one| one.waited_for).sum();
         prop_assert!(blamed <= by_edges);
         for one in &times.ranking {
-            prop_assert!(one.computing_ns + one.ready_ns + one.asleep_ns <= one.waited_for_ns);
+            prop_assert!(one.computing + one.ready + one.asleep <= one.waited_for);
         }
-        prop_assert!(times.edges.iter().all(|edge| edge.in_all_ns >= edge.direct_ns));
+        prop_assert!(times.edges.iter().all(|edge| edge.in_all >= edge.direct));
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Look {
     }
 }
 
-/// The program's processes.
+/// The processes of the program that is watched, and what is known of each.
 #[derive(Debug)]
 pub(crate) struct Family {
     recorder: Recorder,

@@ -278,8 +278,8 @@ fn rows_of(lock: &ForecastLock) -> Vec<LockRow> {
         kind: lock.family,
         acquired: number::engineering((lock.acquisitions + lock.shared_acquisitions) as f64, ""),
         waited: number::percent(lock.contended_share),
-        hold: number::nanoseconds(lock.hold_ns),
-        wait: number::nanoseconds(lock.wait_ns),
+        hold: number::nanoseconds(lock.hold.0),
+        wait: number::nanoseconds(lock.wait.0),
         held: number::percent(lock.held_share),
         lines: format!("{mark}{:.1} ({:.1}–{:.1})", lock.lines, lock.lines_low, lock.lines_high),
     }];
@@ -287,7 +287,7 @@ fn rows_of(lock: &ForecastLock) -> Vec<LockRow> {
         place: format!("  and {}", printable(&at.place)),
         acquired: number::engineering(at.acquisitions as f64, ""),
         waited: number::percent(at.contended as f64 / at.acquisitions.max(1) as f64),
-        wait: number::nanoseconds(at.wait_ns / at.contended.max(1) as f64),
+        wait: number::nanoseconds(at.waited.0 / at.contended.max(1) as f64),
         ..LockRow::default()
     }));
     let more = lock.acquired_at.len().saturating_sub(MOST_PLACES);

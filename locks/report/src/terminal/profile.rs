@@ -27,7 +27,7 @@ pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
             "Measured on {} with {} cores: {} from start to end.",
             printable(&host.processor),
             run.cores,
-            number::nanoseconds(run.wall_ns)
+            number::nanoseconds(run.wall_time.0)
         ),
         width,
     )];
@@ -89,7 +89,7 @@ fn in_short(processes: &[&Process]) -> String {
         "{} more processes acquired locks {} times, in {} of processor time: {}{more}.",
         number::count(processes.len() as u64),
         number::count(processes.iter().map(|process| acquisitions(process)).sum()),
-        number::nanoseconds(processes.iter().map(|process| process.threads.cpu_ns).sum()),
+        number::nanoseconds(processes.iter().map(|process| process.threads.cpu_time.0).sum()),
         named.join(", ")
     )
 }
@@ -102,7 +102,7 @@ fn process_part(process: &Process, width: u16) -> String {
         process.pid,
         number::count(threads.started),
         number::count(threads.peak),
-        number::nanoseconds(threads.cpu_ns)
+        number::nanoseconds(threads.cpu_time.0)
     );
     let places = places(process);
     let mut text = wrapped(&heading, width) + "\n" + &lock_rows(&places, width);
@@ -130,7 +130,7 @@ struct Place<'a> {
 impl Place<'_> {
     /// Where the locks are waited for longest or, if that is not known, made.
     fn name(&self) -> String {
-        let longest = self.callers.iter().max_by(|a, b| a.wait_ns.total_cmp(&b.wait_ns));
+        let longest = self.callers.iter().max_by(|a, b| a.waited.total_cmp(&b.waited));
         printable(&longest.map_or_else(
             || kilocore_forecast::place_of(self.site),
             |caller| kilocore_forecast::taker_of(&caller.site),
@@ -225,7 +225,7 @@ fn row(place: &Place<'_>, site: &str, kind: &str, used: &Use) -> [String; 7] {
     };
     let time = |histogram: &Histogram| match histogram.count {
         0 => String::new(),
-        _ => number::nanoseconds(histogram.mean_ns()),
+        _ => number::nanoseconds(histogram.mean().0),
     };
     [
         kind,
@@ -269,7 +269,7 @@ fn condition_rows(process: &Process, width: u16) -> String {
         table.add_row([
             site,
             number::count(condition.wait.count),
-            number::nanoseconds(condition.wait.mean_ns()),
+            number::nanoseconds(condition.wait.mean().0),
             number::count(condition.timed_out),
             number::count(condition.signals),
             number::count(condition.broadcasts),

@@ -1,5 +1,6 @@
 //! Where the threads' time went, for the terminal.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{RoleTimes, ThreadTimes};
 use kilocore_show::number;
 use kilocore_show::terminal::columns::{Align, Column, fit, table_of};
@@ -7,8 +8,8 @@ use kilocore_show::terminal::{NARROWEST, NO_BREAK, Style, bullet, figures_table,
 use kilocore_show::text::{shortened, shortened_apart};
 
 use crate::waits_words::{
-    activities, coverage, findings, kernel_locks, party, role_by_id, role_name, roles_in_order,
-    share, share_or_nothing, word,
+    activities, coverage, duration, findings, kernel_locks, party, role_by_id, role_name,
+    roles_in_order, share_or_nothing, word,
 };
 
 /// Roles beyond these are counted and not listed.
@@ -69,11 +70,11 @@ fn roles(times: &ThreadTimes, style: Style) -> String {
         headings.push("waited for");
     }
     let row = |(role, name): (&&RoleTimes, String)| {
-        let whole = role.times.present_ns();
+        let whole = role.times.present();
         let done = role.times.named();
         let mut cells = vec![number::count(role.threads)];
         cells.extend(
-            activities.iter().map(|&(place, _)| share_or_nothing(share(done[place].1, whole))),
+            activities.iter().map(|&(place, _)| share_or_nothing(done[place].1.share_of(whole))),
         );
         let rank = times.ranking.iter().find(|one| one.role == role.id);
         cells.push(rank.map_or_else(String::new, |rank| share_or_nothing(rank.score)));
@@ -93,14 +94,15 @@ fn roles(times: &ThreadTimes, style: Style) -> String {
 fn words(times: &ThreadTimes, width: u16) -> String {
     let shown = &times.words[..times.words.len().min(MOST_WAITS)];
     let names: Vec<String> = shown.iter().map(|one| word(times, one.id)).collect();
-    let rows: Vec<Waits> = shown.iter().map(|one| (one.threads, one.count, one.ns)).collect();
+    let rows: Vec<Waits> = shown.iter().map(|one| (one.threads, one.count, one.waited)).collect();
     waits_table(times, ("what", &names, WORD_WIDTH), &rows, width)
         + &more(times.words.len(), shown.len(), "words")
 }
 
 fn in_kernel(times: &ThreadTimes, width: u16) -> String {
     let shown: Vec<_> = kernel_locks(times).take(MOST_WAITS).collect();
-    let rows: Vec<Waits> = shown.iter().map(|(one, _)| (one.threads, one.count, one.ns)).collect();
+    let rows: Vec<Waits> =
+        shown.iter().map(|(one, _)| (one.threads, one.count, one.waited)).collect();
     let names: Vec<String> = shown.into_iter().map(|(_, name)| name).collect();
     let below = "of all time: until the thread had the lock, also while it had no core";
     format!(
@@ -111,8 +113,8 @@ fn in_kernel(times: &ThreadTimes, width: u16) -> String {
     )
 }
 
-/// How many threads waited for something, how often, and for how many nanoseconds.
-type Waits = (u64, u64, u64);
+/// How many threads waited for something, how often, and for how long.
+type Waits = (u64, u64, Nanoseconds);
 
 /// A row for each thing that threads waited for. The second parameter is the heading, the names,
 /// and the room for these.
@@ -122,7 +124,7 @@ fn waits_table(
     rows: &[Waits],
     width: u16,
 ) -> String {
-    let whole = times.total().present_ns();
+    let whole = times.total().present();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let rows: Vec<(Waits, String)> =
         rows.iter().copied().zip(shortened_apart(&names, room)).collect();
@@ -130,11 +132,11 @@ fn waits_table(
         Column::new(heading, Align::Left, &rows, |(_, name)| name.clone()),
         Column::new("threads", Align::Right, &rows, |((threads, ..), _)| number::count(*threads)),
         Column::new("waits", Align::Right, &rows, |((_, count, _), _)| number::count(*count)),
-        Column::new("mean", Align::Right, &rows, |((_, count, ns), _)| {
-            number::nanoseconds(*ns as f64 / (*count).max(1) as f64)
+        Column::new("mean", Align::Right, &rows, |((_, count, waited), _)| {
+            number::nanoseconds(waited.0 as f64 / (*count).max(1) as f64)
         }),
-        Column::new("of all time", Align::Right, &rows, |((.., ns), _)| {
-            number::percent(share(*ns, whole))
+        Column::new("of all time", Align::Right, &rows, |((.., waited), _)| {
+            number::percent(waited.share_of(whole))
         }),
     ];
     fit(&mut columns, &["mean", "threads"], width.into());
@@ -153,12 +155,8 @@ fn edges(times: &ThreadTimes, width: u16) -> String {
         Column::new("at", Align::Left, shown, |edge| {
             shortened(&word(times, edge.word), WORD_WIDTH)
         }),
-        Column::new("directly", Align::Right, shown, |edge| {
-            number::nanoseconds(edge.direct_ns as f64)
-        }),
-        Column::new("in all", Align::Right, shown, |edge| {
-            number::nanoseconds(edge.in_all_ns as f64)
-        }),
+        Column::new("directly", Align::Right, shown, |edge| duration(edge.direct)),
+        Column::new("in all", Align::Right, shown, |edge| duration(edge.in_all)),
     ];
     fit(&mut columns, &["at", "directly"], width.into());
     let below = "in all: with those who waited for the waiting threads meanwhile";

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use kilocore_figures::{Judged, Provenance};
+use kilocore_figures::{Judged, Nanoseconds, Provenance};
 use kilocore_forecast::closed_form::{repairman, ticket_chain};
 use kilocore_forecast::{
     AcquiredAt, Coverage, Curve, Duration, Evidence, Forecast, ForecastLock, ForecastPoint,
@@ -155,8 +155,8 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
         },
         command: ["kvstore", "--threads", "2"].map(str::to_owned).to_vec(),
         profiled_threads: 2,
-        think_ns: 1_540.0,
-        asleep_ns: 0.0,
+        think: Nanoseconds(1_540.0),
+        asleep: Nanoseconds(0.0),
         locks: locks(),
         assumptions: vec![
             "As many threads as cores, all alike.".to_owned(),
@@ -217,10 +217,10 @@ fn locks() -> Vec<ForecastLock> {
         acquisitions,
         shared_acquisitions: if family == "read-write" { 88_123 } else { 0 },
         contended_share,
-        hold_ns: 154.2,
-        hold_range_ns: None,
-        exclusive_hold_ns: 154.2,
-        wait_ns: 2_412.0,
+        hold: Nanoseconds(154.2),
+        hold_range: None,
+        exclusive_hold: Nanoseconds(154.2),
+        wait: Nanoseconds(2_412.0),
         lines: 2.3,
         lines_low: 0.9,
         lines_high: 4.1,
@@ -250,12 +250,12 @@ fn locks() -> Vec<ForecastLock> {
 }
 
 fn acquired_at() -> Vec<AcquiredAt> {
-    let at = |place: &str, wait_ns| AcquiredAt {
+    let at = |place: &str, waited| AcquiredAt {
         place: place.to_owned(),
         site: vec![place.to_owned(), "worker_main(void*) (main.cc:31)".to_owned()],
         acquisitions: 2_400_000,
         contended: 300_000,
-        wait_ns,
+        waited: Nanoseconds(waited),
     };
     vec![at("Store::get(std::string_view) (store.cc:97)", 7.2e8), at(HOSTILE, 1.1e7)]
 }
@@ -267,7 +267,8 @@ fn profile() -> Profile {
         offset: 0x4a_1f0,
         line: line.map(str::to_owned),
     };
-    let histogram = |count, sum_ns| Histogram { count, sum_ns, buckets: vec![(512.0, count)] };
+    let histogram =
+        |count, sum| Histogram { count, sum: Nanoseconds(sum), buckets: vec![(512.0, count)] };
     let condition = Condition {
         address: 0x7f00_1000,
         lock: Some(0),
@@ -281,9 +282,9 @@ fn profile() -> Profile {
         signals: 12_001,
         broadcasts: 2,
     };
-    let run = |cores, wall_ns| Run {
+    let run = |cores, wall_time| Run {
         cores,
-        wall_ns,
+        wall_time: Nanoseconds(wall_time),
         exit_status: 0,
         processes: vec![Process {
             pid: 4711,
@@ -292,9 +293,9 @@ fn profile() -> Profile {
                 started: 3,
                 locking: 2,
                 peak: 3,
-                cpu_ns: 9.4e9,
+                cpu_time: Nanoseconds(9.4e9),
                 think: histogram(4_941_865, 7.6e9),
-                think_asleep_ns: 0.0,
+                think_asleep: Nanoseconds(0.0),
             },
             locks: Vec::new(),
             conditions: vec![condition.clone()],
@@ -310,7 +311,7 @@ fn profile() -> Profile {
             processor: "Sample Processor 9000".to_owned(),
             cores: 2,
             clock_ghz: 3.1,
-            core_to_core_ns: Some(61.0),
+            core_to_core: Some(Nanoseconds(61.0)),
             kernel: "6.1.0-26-amd64".to_owned(),
             offline: None,
         },

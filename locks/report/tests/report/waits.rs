@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Activities, Finding, KernelLockKind, KernelLockWaits, Profile, RoleTimes, ThreadTimes,
     WaitEdge, WaitedFor, WaitedWord,
@@ -66,7 +67,7 @@ fn a_role_has_a_row_and_an_activity_that_nobody_had_has_no_column() {
     let rows: Vec<&str> = table.lines().collect();
     let row = |name: &str| *rows.iter().find(|row| row.starts_with(name)).expect(name);
     let locks = times.roles.iter().find(|role| role.name == "worker").expect("workers").times;
-    let locks = locks.locks_ns as f64 / locks.present_ns() as f64;
+    let locks = locks.locks.share_of(locks.present());
     assert!(row("worker").contains(&kilocore_show::number::percent(locks)), "{table}");
     assert!(row("kvstore (main thread)").contains("100 %"), "{table}");
 }
@@ -123,7 +124,7 @@ fn a_bar_tells_spinning_from_computing() {
     assert!(!computing.is_empty() && widths(&times, "spinning").is_empty(), "{computing:?}");
     for role in &mut times.roles {
         let done = &mut role.times;
-        (done.spinning_ns, done.user_ns) = (done.user_ns, 0);
+        (done.spinning, done.user) = (done.user, Nanoseconds(0));
     }
     let (left, spun) = (widths(&times, "computing"), widths(&times, "spinning"));
     let sum = |widths: &[f64]| widths.iter().sum::<f64>();
@@ -146,7 +147,7 @@ fn the_kernels_locks_are_listed_where_they_were_seen() {
         kind: KernelLockKind::Writing,
         name: "mmap_lock".to_owned(),
         functions: vec!["__vm_munmap".to_owned(), "__x64_sys_munmap".to_owned()],
-        ns: 3_000_000,
+        waited: Nanoseconds(3_000_000),
         count: 1_000,
         threads: 6,
     }];
@@ -161,11 +162,11 @@ fn the_kernels_locks_are_listed_where_they_were_seen() {
 #[test]
 fn arrows_are_as_thick_as_waits_are_long() {
     let times = threads::times("worker");
-    let mut pairs: BTreeMap<(u32, WaitedFor), u64> = BTreeMap::new();
+    let mut pairs: BTreeMap<(u32, WaitedFor), Nanoseconds> = BTreeMap::new();
     for edge in &times.edges {
-        *pairs.entry((edge.from, edge.to)).or_default() += edge.in_all_ns;
+        *pairs.entry((edge.from, edge.to)).or_default() += edge.in_all;
     }
-    let mut waits: Vec<u64> = pairs.into_values().collect();
+    let mut waits: Vec<Nanoseconds> = pairs.into_values().collect();
     waits.sort_unstable_by(|a, b| b.cmp(a));
     let page = page(times);
     let lines = Selector::parse(".waits .arrow .line").expect("a selector");
@@ -175,7 +176,7 @@ fn arrows_are_as_thick_as_waits_are_long() {
         .collect();
     assert!(thick.len() >= 3 && thick.len() == waits.len(), "{thick:?}");
     for (thick, wait) in thick.iter().zip(&waits) {
-        let share = *wait as f64 / waits[0] as f64;
+        let share = wait.share_of(waits[0]);
         assert!((thick - (1.2 + 10.0 * share)).abs() < 0.06, "{thick} for {share}");
     }
 }
@@ -214,7 +215,7 @@ fn a_profile_without_times_has_no_page() {
     assert!(matches!(waits_page(&Sample::new().profile, None), Err(ReportError::Missing(_))));
     let nothing = ThreadTimes::default();
     assert!(terminal::times_table(&nothing, 80).contains("too short a time to say what they do"));
-    let watched = ThreadTimes { observed_ns: 1_000_000_000, ..ThreadTimes::default() };
+    let watched = ThreadTimes { observed: Nanoseconds(1_000_000_000), ..ThreadTimes::default() };
     assert!(terminal::times_table(&watched, 80).contains("no pattern that has a name"));
     let page = page(nothing);
     assert_eq!(texts(&page, "svg.waits").len(), 0);
@@ -222,25 +223,26 @@ fn a_profile_without_times_has_no_page() {
 
 #[test]
 fn a_document_that_refers_to_what_is_not_there_is_shown_all_the_same() {
+    const LONGEST: Nanoseconds = Nanoseconds(u64::MAX);
     let times = ThreadTimes {
         roles: vec![RoleTimes {
-            times: Activities { user_ns: u64::MAX, locks_ns: u64::MAX, ..Activities::default() },
+            times: Activities { user: LONGEST, locks: LONGEST, ..Activities::default() },
             ..RoleTimes::default()
         }],
-        words: vec![WaitedWord { id: 77, ns: u64::MAX, ..WaitedWord::default() }],
+        words: vec![WaitedWord { id: 77, waited: LONGEST, ..WaitedWord::default() }],
         edges: vec![
             WaitEdge {
                 from: 9,
                 to: WaitedFor::Role(8),
                 word: 7,
-                direct_ns: u64::MAX,
-                in_all_ns: u64::MAX,
+                direct: LONGEST,
+                in_all: LONGEST,
             };
             2
         ],
         ranking: vec![kilocore_lock_profile::Bottleneck {
             role: 5,
-            waited_for_ns: 1,
+            waited_for: Nanoseconds(1),
             score: f64::NAN,
             ..kilocore_lock_profile::Bottleneck::default()
         }],
@@ -264,7 +266,13 @@ fn a_crowd_of_roles_is_summed_up() {
         let id = first + id;
         times.roles.push(RoleTimes { id, name: format!("r{id}"), ..RoleTimes::default() });
         let to = WaitedFor::Role(id);
-        times.edges.push(WaitEdge { from: id, to, word: 0, direct_ns: 1, in_all_ns: 1_000_000 });
+        times.edges.push(WaitEdge {
+            from: id,
+            to,
+            word: 0,
+            direct: Nanoseconds(1),
+            in_all: Nanoseconds(1_000_000),
+        });
     }
     let text = terminal::times_table(&times, 100);
     assert!(text.contains("more roles") && text.lines().count() < 90, "{text}");

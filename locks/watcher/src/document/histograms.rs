@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::Histogram;
 
-/// So many durations, distributed as the sample is, with this sum.
-pub(super) fn spread(sample: &[f64], count: u64, sum_ns: f64) -> Histogram {
+/// So many durations, distributed as the sample is, in nanoseconds, with this sum.
+pub(super) fn spread(sample: &[f64], count: u64, sum: Nanoseconds<f64>) -> Histogram {
     if count == 0 || sample.is_empty() {
         return Histogram::default();
     }
@@ -24,7 +25,7 @@ pub(super) fn spread(sample: &[f64], count: u64, sum_ns: f64) -> Histogram {
         *times += rest;
     }
     scaled.retain(|(_, times)| *times > 0);
-    Histogram { count, sum_ns: sum_ns.max(0.0), buckets: scaled }
+    Histogram { count, sum: sum.max(Nanoseconds(0.0)), buckets: scaled }
 }
 
 /// The lower bound of a duration's bucket: four steps for each power of two from 16 on.
@@ -43,11 +44,11 @@ mod tests {
 
     #[test]
     fn a_sample_is_spread_to_the_whole_with_its_sum() {
-        let histogram = spread(&[10.0, 100.0, 110.0], 10, 500.0);
-        assert_eq!((histogram.count, histogram.sum_ns), (10, 500.0));
+        let histogram = spread(&[10.0, 100.0, 110.0], 10, Nanoseconds(500.0));
+        assert_eq!((histogram.count, histogram.sum), (10, Nanoseconds(500.0)));
         assert_eq!(histogram.buckets.iter().map(|(_, count)| count).sum::<u64>(), 10);
         assert_eq!(histogram.buckets[0].0, 0.0);
-        assert_eq!(spread(&[], 5, 5.0), Histogram::default());
+        assert_eq!(spread(&[], 5, Nanoseconds(5.0)), Histogram::default());
     }
 
     #[test]

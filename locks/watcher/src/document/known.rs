@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::java_threads::WaitKind as JavaWaits;
 use crate::word_names::{Names, WaitKind, Waiter, WordPlace, waiter};
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::thread_account::WordKind;
 use kilocore_lock_profile::{Caller, Frame, Histogram};
 
@@ -20,8 +21,8 @@ use crate::watched::Watched;
 /// The whole time for which the windows stand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
-    /// For how long the process was there, in nanoseconds.
-    pub(crate) wall_ns: f64,
+    /// For how long the process was there.
+    pub(crate) wall_time: Nanoseconds<f64>,
     /// By how much more than in windows whose switches are known everything happened.
     pub(crate) scale: f64,
 }
@@ -46,7 +47,7 @@ pub(super) struct KnownWord<'a> {
     /// For so many times as long as windows in which calls were watched the whole time was.
     pub(super) parked_scale: f64,
     /// The stacks of those who wait, and of those who write.
-    pub(super) waiting: Vec<(f64, Vec<Frame>)>,
+    pub(super) waiting: Vec<(Nanoseconds<f64>, Vec<Frame>)>,
     /// Where it is given back.
     pub(super) releases: Vec<Caller>,
     pub(super) waiter: Option<Waiter>,
@@ -65,17 +66,17 @@ impl KnownWord<'_> {
     }
 
     /// Waits for it in the whole time: how many, and how long they were together.
-    pub(super) fn waited(&self, span: Span) -> (u64, f64) {
+    pub(super) fn waited(&self, span: Span) -> (u64, Nanoseconds<f64>) {
         let count = self.waits.count as f64 * span.scale;
         let parked = self.waits.parked as f64 * self.parked_scale;
-        let ns = self.waits.ns * span.scale + self.waits.parked_ns * self.parked_scale;
-        ((count + parked).round() as u64, ns)
+        let time = self.waits.waited * span.scale + self.waits.parked_time * self.parked_scale;
+        ((count + parked).round() as u64, time)
     }
 
     /// Of these waits only the number and the sum are known.
     pub(super) fn wait(&self, span: Span) -> Histogram {
-        let (count, ns) = self.waited(span);
-        spread(&[ns / count.max(1) as f64], count.max(1), ns)
+        let (count, time) = self.waited(span);
+        spread(&[time.0 / count.max(1) as f64], count.max(1), time)
     }
 
     pub(super) fn is(&self) -> Is {
@@ -150,7 +151,7 @@ pub(super) fn known<'a>(
         word,
         waits,
         figures: watched.map(|watched| figures(watched, computing)),
-        parked_scale: ledger.probed_ns.get(&word.pid).map_or(0.0, |probed| span.wall_ns / probed),
+        parked_scale: ledger.probed.get(&word.pid).map_or(0.0, |probed| span.wall_time / *probed),
         waiting: Vec::new(),
         releases: Vec::new(),
         waiter: None,
@@ -167,12 +168,12 @@ pub(super) fn known<'a>(
         let releases = watched.map_or_else(BTreeSet::new, |watched| watched.releases(model));
         known.releases = release_places(&releases, waits, names);
     }
-    let mut votes: Vec<(f64, Waiter)> = Vec::new();
-    for (ns, frames) in &known.waiting {
+    let mut votes: Vec<(Nanoseconds<f64>, Waiter)> = Vec::new();
+    for (time, frames) in &known.waiting {
         let Some(found) = waiter(frames) else { continue };
         match votes.iter_mut().find(|(_, other)| other.what == found.what) {
-            Some((sum, _)) => *sum += ns,
-            None => votes.push((*ns, found)),
+            Some((sum, _)) => *sum += *time,
+            None => votes.push((*time, found)),
         }
     }
     known.waiter = votes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, waiter)| waiter);
@@ -184,7 +185,7 @@ pub(super) fn known<'a>(
     let java = known.waiter.and_then(|waiter| in_java(waiter, word, waits, ledger));
     if let Some((waiter, wait)) = java {
         known.waiter = Some(waiter);
-        known.waiting = vec![(waits.ns, wait.frames.clone())];
+        known.waiting = vec![(waits.waited, wait.frames.clone())];
         known.class = Some(wait.class.clone());
     }
     known
@@ -192,7 +193,8 @@ pub(super) fn known<'a>(
 
 /// Whether nobody slept for a word, and who spun on it is who wrote it, one thread.
 fn is_of_one_thread(waits: &Waits, watched: &Watched) -> bool {
-    let is_spun_on = waits.spun_ns > 0.0 && waits.spun_ns >= waits.ns && waits.parked == 0;
+    let is_spun_on =
+        waits.spun > Nanoseconds(0.0) && waits.spun >= waits.waited && waits.parked == 0;
     is_spun_on && waits.threads.len() == 1 && watched.writers == waits.threads
 }
 
@@ -233,14 +235,15 @@ mod tests {
 
     #[test]
     fn a_word_that_its_only_writer_reads_in_a_loop_is_of_one_thread() {
-        let mut waits = Waits { ns: 3e6, spun_ns: 3e6, ..Waits::default() };
+        let mut waits =
+            Waits { waited: Nanoseconds(3e6), spun: Nanoseconds(3e6), ..Waits::default() };
         waits.threads.insert(Tid(1));
         let mut watched = Watched::default();
         // Nobody was seen to write it.
         assert!(!is_of_one_thread(&waits, &watched));
         watched.writers.insert(Tid(1));
         assert!(is_of_one_thread(&waits, &watched));
-        let slept = Waits { ns: 4e6, ..waits.clone() };
+        let slept = Waits { waited: Nanoseconds(4e6), ..waits.clone() };
         assert!(!is_of_one_thread(&slept, &watched));
         watched.writers.insert(Tid(2));
         assert!(!is_of_one_thread(&waits, &watched));

@@ -39,7 +39,7 @@ pub(super) fn belongs(waits: &Lock, what: &str, locks: &mut [Lock]) -> bool {
     };
     let Some(lock) = locks.iter_mut().find(same) else { return false };
     lock.contended = lock.contended.max(waits.contended.min(lock.acquisitions));
-    lock.wait = spread(&[waits.wait.mean_ns()], lock.contended, waits.wait.sum_ns);
+    lock.wait = spread(&[waits.wait.mean().0], lock.contended, waits.wait.sum);
     true
 }
 

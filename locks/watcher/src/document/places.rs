@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::word_names::{Names, own_frame, waiter};
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Caller, Frame};
 
 use crate::ledger::{Scene, Waits};
@@ -28,45 +29,50 @@ pub(crate) fn frames(names: &mut Names, scene: &Scene) -> Vec<Frame> {
 }
 
 /// The stacks of scenes, with the time that was waited at each.
-pub(super) fn stacks(names: &mut Names, scenes: &[Scene]) -> Vec<(f64, Vec<Frame>)> {
-    scenes.iter().map(|scene| (scene.ns, frames(names, scene))).collect()
+pub(super) fn stacks(names: &mut Names, scenes: &[Scene]) -> Vec<(Nanoseconds<f64>, Vec<Frame>)> {
+    scenes.iter().map(|scene| (scene.waited, frames(names, scene))).collect()
 }
 
 /// A place, with the time that was waited there and the number of stacks.
 struct WaitSite {
-    ns: f64,
+    waited: Nanoseconds<f64>,
     count: f64,
     site: Vec<Frame>,
 }
 
 /// The places that stacks lead to, in the order in which they come.
-fn places<'a>(stacks: impl Iterator<Item = &'a (f64, Vec<Frame>)>) -> Vec<WaitSite> {
+fn places<'a>(stacks: impl Iterator<Item = &'a (Nanoseconds<f64>, Vec<Frame>)>) -> Vec<WaitSite> {
     let mut places: Vec<WaitSite> = Vec::new();
-    for (ns, frames) in stacks {
+    for (waited, frames) in stacks {
         let site = own_part(frames);
         match places.iter_mut().find(|place| place.site == site) {
             Some(place) => {
-                place.ns += ns;
+                place.waited += *waited;
                 place.count += 1.0;
             }
-            None => places.push(WaitSite { ns: *ns, count: 1.0, site }),
+            None => places.push(WaitSite { waited: *waited, count: 1.0, site }),
         }
     }
     places
 }
 
-/// Where a lock is taken, by the stacks of those who waited: so many waits in all, of so many
-/// nanoseconds together.
-pub(super) fn callers(waiting: &[(f64, Vec<Frame>)], waits: f64, waited_ns: f64) -> Vec<Caller> {
+/// Where a lock is taken, by the stacks of those who waited: so many waits in all, of `waited`
+/// together.
+pub(super) fn callers(
+    waiting: &[(Nanoseconds<f64>, Vec<Frame>)],
+    waits: f64,
+    waited: Nanoseconds<f64>,
+) -> Vec<Caller> {
     let mut places = places(waiting.iter());
-    let all_ns = places.iter().map(|place| place.ns).sum::<f64>().max(1.0);
+    let time = places.iter().map(|place| place.waited).sum::<Nanoseconds<f64>>();
+    let time = time.max(Nanoseconds(1.0));
     let all = places.iter().map(|place| place.count).sum::<f64>().max(1.0);
-    places.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+    places.sort_by(|a, b| b.waited.total_cmp(&a.waited));
     let of = |place: WaitSite| Caller {
         site: place.site,
         acquisitions: (waits * place.count / all).round() as u64,
         contended: (waits * place.count / all).round() as u64,
-        wait_ns: waited_ns * place.ns / all_ns,
+        waited: waited * place.waited.0 / time.0,
     };
     places.into_iter().take(PLACES).map(of).collect()
 }
@@ -90,7 +96,7 @@ pub(super) fn release_places(
         site: place.site,
         acquisitions: place.count as u64,
         contended: 0,
-        wait_ns: 0.0,
+        waited: Nanoseconds(0.0),
     };
     places.into_iter().take(PLACES).map(of).collect()
 }

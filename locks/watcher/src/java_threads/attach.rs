@@ -28,7 +28,7 @@ use crate::java_threads::rights::FileRights;
 pub enum Synchronizers {
     /// It does, and stops the program for as long as it takes to look through the whole heap.
     Listed,
-    /// It does not.
+    /// The virtual machine leaves them out, and stops the program for a moment only.
     LeftOut,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Reply {
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     time: Duration,
-    /// In bytes.
+    /// The longest answer that is taken, in bytes.
     length: usize,
 }
 

@@ -65,7 +65,7 @@ pub enum State {
     Waiting,
     /// It waits until a time at most.
     TimedWaiting,
-    /// It has ended.
+    /// Its `run` has returned, and the machine has not forgotten it yet.
     Terminated,
 }
 
@@ -125,7 +125,7 @@ pub struct Held {
 /// A kind of lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeldKind {
-    /// An object's monitor.
+    /// An object's monitor, which `synchronized` and `Object.wait` use.
     Monitor,
     /// A lock of `java.util.concurrent` that has an owner.
     Synchronizer,

@@ -43,7 +43,7 @@ pub enum AttachError {
         /// The process that listens.
         by: u32,
     },
-    /// It hung up.
+    /// The virtual machine closed the connection before it had answered.
     #[error(
         "the Java virtual machine {0} hung up without an answer; old ones do so to root: run this \
          as the user that runs it"
@@ -52,7 +52,7 @@ pub enum AttachError {
     /// It refused the request.
     #[error("the Java virtual machine {pid} refused to tell of its threads ({code}): {text}")]
     Refused {
-        /// The process.
+        /// The process of the virtual machine that was asked.
         pid: u32,
         /// Its own code, which is not 0.
         code: i64,
@@ -68,9 +68,9 @@ pub enum AttachError {
     /// The system refused something.
     #[error("asking process {pid}: {what}: {source}")]
     System {
-        /// The process.
+        /// The process of the virtual machine that was asked.
         pid: u32,
-        /// What was tried.
+        /// What was being done, such as `reading its maps`.
         what: &'static str,
         /// What the system said.
         source: io::Error,

@@ -61,7 +61,7 @@ struct ThreadLayout {
 /// A lock that threads contend for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JavaLock {
-    /// What `synchronized` takes.
+    /// The monitor of an object, which `synchronized` acquires.
     Monitor {
         /// Where the word is that tells who has it.
         word: u64,

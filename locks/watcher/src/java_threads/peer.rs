@@ -20,7 +20,7 @@ impl Process {
         descriptor(fd).map(Self)
     }
 
-    /// Sends SIGQUIT.
+    /// Sends SIGQUIT, at which a virtual machine of Java begins to listen for requests.
     pub(crate) fn quit(&self) -> io::Result<()> {
         let none: *const libc::siginfo_t = std::ptr::null();
         // SAFETY: without siginfo, the call takes numbers only; the descriptor is open, as it is

@@ -15,7 +15,8 @@ impl JavaFrame {
     }
 }
 
-/// As `Class.method (File.java:line)`.
+/// Shows the frame as stack traces of Java do: `Class.method (File.java:line)`, with less in
+/// brackets if less is known.
 impl fmt::Display for JavaFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{} ", self.class, self.method)?;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::word_names::Names;
+use kilocore_figures::Nanoseconds;
 use kilocore_linux::{SyscallState, syscall_state};
 use kilocore_lock_profile::Rights;
 use rand_core::Rng;
@@ -37,8 +38,8 @@ const DEFAULT_HIT_NS: f64 = 10e3;
 struct Quiet {
     /// Why they slept all the time; without a reason, they ran all the time.
     looked_at: Vec<(Tid, Option<Reason>)>,
-    /// For how long each of them stands, in nanoseconds.
-    each_ns: f64,
+    /// For how long each of them stands.
+    each: Nanoseconds<f64>,
 }
 
 impl Session {
@@ -47,7 +48,7 @@ impl Session {
         let off = off_core(window, &mut self.calls, &mut self.code);
         let spins = self.spins(window);
         self.ledger.windows += 1;
-        self.ledger.window_ns += window.length();
+        self.ledger.window_time += window.length();
         self.ledger.ticked |= !window.ticks.is_empty();
         let mut away = absences(&off);
         if !window.lost_switches {
@@ -64,7 +65,7 @@ impl Session {
         let away = Rc::new(away);
         self.absorb_ticks(window, &spins);
         let cost = self.ledger.hit_cost().map_or(DEFAULT_HIT_NS, HitCost::middle);
-        self.ledger.cost_ns += (window.hits.len() as u64 + window.entries) as f64 * cost;
+        self.ledger.cost += Nanoseconds((window.hits.len() as u64 + window.entries) as f64 * cost);
         if let Some((pid, paths)) = &plan.probed {
             self.absorb_calls(*pid, paths, window);
         } else if !window.watched.is_empty() && !window.lost_hits {
@@ -87,7 +88,7 @@ impl Session {
         if window.lost_hits || window.watched.is_empty() {
             return;
         }
-        *self.ledger.probed_ns.entry(pid).or_default() += window.length();
+        *self.ledger.probed.entry(pid).or_default() += window.length();
         let mut parked: BTreeMap<u64, (Word, Moment)> = BTreeMap::new();
         for hit in &window.hits {
             let Some(path) = paths.get(hit.word) else { continue };
@@ -96,7 +97,7 @@ impl Session {
             let address = match path.call(&hit.registers, &caller) {
                 Call::Waits(address) => {
                     let word = Word { pid, address };
-                    self.ledger.waited(word, hit.tid, 0.0).called += 1;
+                    self.ledger.waited(word, hit.tid, Nanoseconds(0.0)).called += 1;
                     address
                 }
                 Call::Parks(0) => continue,
@@ -104,7 +105,7 @@ impl Session {
                 Call::Parks(_) => continue,
                 Call::Ready(goroutine) => {
                     if let Some((word, since)) = parked.remove(&goroutine) {
-                        self.ledger.parked(word, (hit.at - since).0 as f64);
+                        self.ledger.parked(word, (hit.at - since).calculated());
                     }
                     continue;
                 }
@@ -114,13 +115,13 @@ impl Session {
             let Entry::Vacant(entry) = parked.entry(self.actor(hit)) else { continue };
             entry.insert((word, hit.at));
             let (registers, stack) = (hit.registers, hit.stack.clone());
-            let scene = Scene { registers, stack, ns: 1.0, at_entry: true };
-            self.ledger.waited(word, hit.tid, 0.0).keep(scene);
+            let scene = Scene { registers, stack, waited: Nanoseconds(1.0), at_entry: true };
+            self.ledger.waited(word, hit.tid, Nanoseconds(0.0)).keep(scene);
         }
         if self.has_goroutines(pid) {
             // As with threads, these stand for those who had parked before as well.
             for (word, since) in parked.into_values() {
-                self.ledger.parked(word, 2.0 * (window.end - since).0 as f64);
+                self.ledger.parked(word, (window.end - since).calculated() * 2.0);
             }
         }
     }
@@ -132,8 +133,8 @@ impl Session {
         seen: &BTreeSet<Tid>,
         quiet: &Quiet,
     ) {
-        self.ledger.surveyed_ns += window.length();
-        self.ledger.thread_ns += window.length() * self.family.threads.len() as f64;
+        self.ledger.surveyed += window.length();
+        self.ledger.thread_time += window.length() * self.family.threads.len() as f64;
         for stretch in off {
             self.ledger.keep_stack(stretch.tid, stretch.registers, &stretch.stack);
             // Stretches that had begun before the window have no reason. On average, they are as
@@ -142,24 +143,24 @@ impl Session {
                 continue;
             }
             let sides = if stretch.came_back { 1.0 } else { 2.0 };
-            let ns = sides * (stretch.to - stretch.from).0 as f64;
+            let waited = (stretch.to - stretch.from).calculated() * sides;
             let reason = match stretch.why {
                 Why::Waits(reason) => reason,
                 Why::Unknown => Reason::Unknown,
                 Why::Preempted => continue,
             };
             self.ledger.voluntary += u64::from(matches!(stretch.why, Why::Waits(_)));
-            let Some(waits) = self.ledger.slept(reason, stretch.tid, ns) else { continue };
+            let Some(waits) = self.ledger.slept(reason, stretch.tid, waited) else { continue };
             waits.count += 1;
             if let Some(registers) = stretch.registers {
                 waits.shared |= !is_private(&registers);
                 let stack = stretch.stack.clone();
-                waits.keep(Scene { registers, stack, ns, at_entry: false });
+                waits.keep(Scene { registers, stack, waited, at_entry: false });
             }
         }
         for (tid, reason) in &quiet.looked_at {
             if let Some(reason) = reason {
-                self.ledger.slept(*reason, *tid, quiet.each_ns);
+                self.ledger.slept(*reason, *tid, quiet.each);
             }
         }
         let runners = quiet.looked_at.iter().filter(|(_, reason)| reason.is_none()).count();
@@ -193,7 +194,7 @@ impl Session {
             };
             looked_at.push((tid, reason));
         }
-        Quiet { looked_at, each_ns: window.length() * step as f64 }
+        Quiet { looked_at, each: window.length() * step as f64 }
     }
 
     /// Adds that threads slept all the time that did nothing and were not found running. The system
@@ -214,7 +215,7 @@ impl Session {
     /// Whether a timer would have found a thread that ran throughout the window.
     fn is_timed(&self, window: &Window) -> bool {
         let certain = self.ledger.ticked && !window.reasons_unseen;
-        certain && window.length() >= SOME_TICKS * 1e9 / TICKS as f64
+        certain && window.length().0 >= SOME_TICKS * 1e9 / TICKS as f64
     }
 
     /// Adds up how long threads ran or were ready, and how long exactly one did.
@@ -236,9 +237,9 @@ impl Session {
         let mut awake = (seen.len() + quiet_runners) as i64;
         let mut since = window.begin;
         for (at, change) in changes {
-            let ns = (at - since).0 as f64;
-            self.ledger.running_ns += ns * awake.max(0) as f64;
-            self.ledger.one_awake_ns += if awake == 1 { ns } else { 0.0 };
+            let time = (at - since).calculated();
+            self.ledger.running += time * awake.max(0) as f64;
+            self.ledger.one_awake += if awake == 1 { time } else { Nanoseconds(0.0) };
             awake += change;
             since = at.max(since);
         }
@@ -257,9 +258,9 @@ impl Session {
         for (tick, spin) in window.ticks.iter().zip(spins) {
             self.ledger.keep_stack(tick.tid, tick.registers, &tick.stack);
             if let Some(word) = spin.and_then(|spin| spin.word) {
-                let ns = 1e9 / TICKS as f64;
-                let waits = self.ledger.waited(word, tick.tid, ns);
-                waits.spun_ns += ns;
+                let spun = Nanoseconds(1e9 / TICKS as f64);
+                let waits = self.ledger.waited(word, tick.tid, spun);
+                waits.spun += spun;
                 waits.count += 1;
             }
         }
@@ -268,9 +269,9 @@ impl Session {
     /// Adds up how long each thread ran.
     fn absorb_computing(&mut self, window: &Window, away: &Absences) {
         for tid in self.family.threads.keys() {
-            let gone = away.get(tid).into_iter().flatten().map(|away| (away.to - away.from).0);
-            let ran = window.length() - gone.sum::<u64>() as f64;
-            *self.ledger.ran_ns.entry(*tid).or_default() += ran;
+            let gone = away.get(tid).into_iter().flatten().map(|away| away.to - away.from);
+            let ran = window.length() - gone.sum::<Nanoseconds>().calculated();
+            *self.ledger.ran.entry(*tid).or_default() += ran;
         }
     }
 
@@ -290,7 +291,12 @@ impl Session {
             if !hit.stack.is_empty() {
                 let (registers, stack) = (hit.registers, hit.stack.clone());
                 let waits = self.ledger.waits.entry(word).or_default();
-                waits.keep_writer(Scene { registers, stack, ns: 0.0, at_entry: false });
+                waits.keep_writer(Scene {
+                    registers,
+                    stack,
+                    waited: Nanoseconds(0.0),
+                    at_entry: false,
+                });
             }
             let actor = self.actor(hit);
             histories[hit.word].add((hit.tid, actor, hit.at, hit.core, ip), write, bytes.start);

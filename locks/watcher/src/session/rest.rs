@@ -42,7 +42,7 @@ impl Session {
     /// Lets virtual machines of Java say where their threads wait.
     pub(super) fn ask_java(&mut self) {
         let held_up = self.ledger.java.turn(&self.family.members);
-        self.ledger.cost_ns += held_up.as_nanos() as f64 * usable_cores();
+        self.ledger.cost += Nanoseconds::from(held_up).calculated() * usable_cores();
     }
 
     /// Finds out where virtual machines of Java keep their locks.
@@ -60,9 +60,9 @@ impl Session {
     /// How long to wait before the next window, so that all together costs no more than its share.
     fn pause(&mut self) -> Duration {
         let own = thread_time();
-        self.ledger.cost_ns += own.saturating_sub(self.own_before).as_nanos() as f64;
+        self.ledger.cost += Nanoseconds::from(own.saturating_sub(self.own_before)).calculated();
         self.own_before = own;
-        let due = due(Nanoseconds(self.ledger.cost_ns as u64), usable_cores());
+        let due = due(Nanoseconds(self.ledger.cost.0 as u64), usable_cores());
         let passed = Moment::now() - self.began;
         // Some of it is chance, so as not to keep step with the program.
         let chance = about_one(&mut self.chance);

@@ -7,9 +7,9 @@ use std::fmt;
 pub enum WordPlace {
     /// In a variable of a program or a library.
     Symbol {
-        /// The file.
+        /// The path of the program or library.
         module: String,
-        /// The variable's name.
+        /// The name of the variable that the word is a part of.
         symbol: String,
         /// How far into it, in bytes.
         offset: u64,
@@ -18,14 +18,14 @@ pub enum WordPlace {
     File {
         /// The file; its name may be gone.
         path: String,
-        /// Its number.
+        /// The inode of the file, which tells it from others of the same path.
         inode: u64,
         /// The offset in the file, in bytes.
         offset: u64,
     },
     /// In the data of a program or a library that has no name for it.
     Mapping {
-        /// The file.
+        /// The path of the program or library.
         path: String,
         /// The offset in the file, in bytes.
         offset: u64,

@@ -9,7 +9,7 @@ use kilocore_symbols::{Binary, TableBytes, UnwindTables, stack_reader};
 
 use kilocore_linux::maps::Mapping;
 
-/// The deepest stack.
+/// A stack is unwound up to this number of frames.
 const DEEPEST: usize = 64;
 /// The end of the addresses that programs use.
 const HIGHEST: u64 = 1 << 47;

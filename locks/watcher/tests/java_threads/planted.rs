@@ -2,7 +2,7 @@
 
 use kilocore_lock_watcher::java_threads::{Dump, HeldKind, JavaThread, State, WaitKind};
 
-/// The program.
+/// The source of the program that the dumps are of.
 const SOURCE: &str = include_str!("Planted.java");
 
 /// The line of the program with the comment `// planted: NAME`.
@@ -12,7 +12,7 @@ fn line_of(name: &str) -> u32 {
     u32::try_from(index.expect("the program has the comment")).expect("it is short") + 1
 }
 
-/// `Planted.METHOD (Planted.java:LINE)`.
+/// How the frame of a method at a planted line is shown: `Planted.METHOD (Planted.java:LINE)`.
 fn at(method: &str, name: &str) -> String {
     format!("Planted.{method} (Planted.java:{})", line_of(name))
 }

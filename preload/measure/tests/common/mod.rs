@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use kilocore_lock_profile::{Lock, Process, Profile, read_directory};
+use kilocore_lock_profile::{Process, Profile, read_directory};
 use kilocore_lock_recorder::{Options, measure};
 
 /// Returns the library as it is shipped.
@@ -62,7 +62,7 @@ pub(crate) fn profile_by(library: &Path, command: &[&str], confined_run: bool) -
     profile.write(&file).expect("it can be written");
     assert!(Profile::read(&file).expect("it can be read") == profile, "another profile was read");
     for process in profile.runs.iter().flat_map(|run| &run.processes) {
-        assert!(held_ns(process) <= process.threads.cpu_ns, "{:?}", process.threads);
+        assert!(held_ns(process) <= process.threads.cpu_time.0, "{:?}", process.threads);
     }
     profile
 }
@@ -109,5 +109,5 @@ pub(crate) fn recorded(program: &Path, arguments: &[&str]) -> Recorded {
 
 /// Returns the time on the processor in all holds of a process.
 pub(crate) fn held_ns(process: &Process) -> f64 {
-    process.locks.iter().map(Lock::held_ns).sum()
+    process.locks.iter().map(|lock| lock.held().0).sum()
 }

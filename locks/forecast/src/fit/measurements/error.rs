@@ -30,7 +30,7 @@ pub enum ReadError {
     /// The file is not UTF-8.
     #[error("byte {0} is not UTF-8 text; save the measurements as CSV in UTF-8, or as JSON")]
     Encoding(usize),
-    /// Columns are missing.
+    /// The columns lock, cores and throughput are needed, and some of them are not in the input.
     #[error("{}", what_is_missing(.found, .missing))]
     MissingColumns {
         /// The columns that are present or, in JSON, the keys of the first point.
@@ -47,7 +47,7 @@ pub enum ReadError {
          time; keep the rows of one"
     )]
     Several {
-        /// The column.
+        /// The name of the column in the input.
         column: String,
         /// The first name in it.
         first: String,
@@ -73,7 +73,7 @@ pub enum ReadError {
         if .unread.is_empty() { "all are" } else { "those that could be read are" }
     )]
     Beyond {
-        /// The machine.
+        /// The name of the machine for which the measurements are read.
         machine: String,
         /// How many hardware threads it has.
         hardware_threads: u32,

@@ -1,10 +1,11 @@
 //! Where the processor time of a profile goes.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
     Awake, Barrier, Condition, Histogram, Lock, Nesting, Outside, Profile, Run,
 };
 
-use super::super::busy::operations_ns;
+use super::super::busy::operations_time;
 use super::super::synthetic::{durations, frame, mutex, profile_of, read_write, run, run_thinking};
 use super::{GHZ, Profiled, about, outermost, translated};
 use crate::{Duration, Mode, from_profile};
@@ -15,7 +16,7 @@ fn nothing_is_lost(profiled: &Profiled) {
     let [well, badly] = &profiled.bounds;
     for workload in [&profiled.workload, well, badly] {
         let computed = workload.busy() / GHZ * profiled.sections;
-        let off = (computed / time.work_ns() - 1.0).abs();
+        let off = (computed / time.work().0 - 1.0).abs();
         assert!(off < 1e-9, "computes {computed} ns of {time:?}");
     }
 }
@@ -32,7 +33,7 @@ fn map_reduce() -> Histogram {
 fn few_long_computations_between_locks_are_the_work() {
     let profiled = translated(run_thinking(vec![mutex(1, "emit", 33_200)], map_reduce()));
     nothing_is_lost(&profiled);
-    about(profiled.workload.think.mean(), map_reduce().mean_ns() * GHZ);
+    about(profiled.workload.think.mean(), map_reduce().mean().0 * GHZ);
     assert!(profiled.locks[0].held_share < 0.001, "{}", profiled.locks[0].held_share);
     let Duration::Observed(ranges) = &profiled.workload.think else { panic!("as observed") };
     let long = ranges.iter().find(|range| range.low > 1e7 * GHZ).unwrap();
@@ -48,7 +49,7 @@ fn long_holds_that_the_processor_time_has_no_room_for_are_left_out() {
     run.processes[0].locks = vec![lock];
     let profiled = translated(run);
     about(outermost(&profiled, 0, Mode::Exclusive).1.hold.mean(), 200.0 * GHZ);
-    about(profiled.conduct.time.not_running_ns, 20.0 * 4e6);
+    about(profiled.conduct.time.not_running.0, 20.0 * 4e6);
     nothing_is_lost(&profiled);
     assert!(profiled.assumptions.iter().any(|a| a.contains("lost their cores")));
 }
@@ -58,8 +59,8 @@ fn long_holds_that_were_processor_time_are_kept() {
     let mut lock = mutex(1, "store", 10_000);
     lock.hold.merge(&durations(20, 4e6));
     let profiled = translated(run(vec![lock.clone()], 10_000));
-    about(outermost(&profiled, 0, Mode::Exclusive).1.hold.mean(), lock.hold.sum_ns / 1e4 * GHZ);
-    assert_eq!(profiled.conduct.time.not_running_ns, 0.0);
+    about(outermost(&profiled, 0, Mode::Exclusive).1.hold.mean(), lock.hold.sum.0 / 1e4 * GHZ);
+    assert_eq!(profiled.conduct.time.not_running, Nanoseconds(0.0));
     nothing_is_lost(&profiled);
 }
 
@@ -79,11 +80,11 @@ fn no_lock_is_held_for_longer_than_the_program_computes() {
 #[test]
 fn sleep_in_a_hold_is_sleep_under_the_lock() {
     let mut run = run(vec![mutex(1, "store", 1_000), read_write(2, "tree", 10, 990)], 2_000);
-    run.wall_ns = 1e9;
+    run.wall_time = Nanoseconds(1e9);
     let process = &mut run.processes[0];
-    process.locks[0].hold_asleep_ns = 1e8;
-    process.locks[1].read.as_mut().unwrap().hold_asleep_ns = 99e6;
-    let busy = process.threads.cpu_ns / 2e9;
+    process.locks[0].hold_asleep = Nanoseconds(1e8);
+    process.locks[1].read.as_mut().unwrap().hold_asleep = Nanoseconds(99e6);
+    let busy = process.threads.cpu_time / Nanoseconds(2e9);
     let profiled = translated(run);
     let (_, store) = outermost(&profiled, 0, Mode::Exclusive);
     about(store.asleep, 1e5 * (1.0 - busy) * GHZ);
@@ -116,10 +117,10 @@ fn an_acquisition_hides_no_processor_time() {
     // For each acquisition there are 400 ns that belong neither to thinking nor to holding nor to
     // the lock.
     let mut run = run(vec![mutex(1, "store", 10_000)], 10_000);
-    run.processes[0].threads.cpu_ns += 4e6;
-    run.wall_ns = run.processes[0].threads.cpu_ns / 2.0;
+    run.processes[0].threads.cpu_time += Nanoseconds(4e6);
+    run.wall_time = run.processes[0].threads.cpu_time / 2.0;
     let profiled = translated(run);
-    about(profiled.conduct.time.outside_ns, 4e6);
+    about(profiled.conduct.time.outside.0, 4e6);
     about(profiled.workload.think.mean(), 1_400.0 * GHZ);
     nothing_is_lost(&profiled);
 }
@@ -129,19 +130,20 @@ fn locks_too_many_to_be_simulated_are_computing() {
     let names: Vec<String> = (1..=30).map(|length| "f".repeat(length)).collect();
     let locks: Vec<Lock> = names.iter().zip(1..).map(|(name, id)| mutex(id, name, 1_000)).collect();
     let run = run(locks, 30_000);
-    let operations = operations_ns(&run.processes[0]);
-    let all = run.processes[0].threads.cpu_ns;
+    let operations = operations_time(&run.processes[0]);
+    let all = run.processes[0].threads.cpu_time;
     let profiled = translated(run);
-    about(profiled.conduct.time.work_ns(), all - operations);
+    about(profiled.conduct.time.work().0, (all - operations).0);
     assert!(profiled.workload.locks.len() < 30);
     nothing_is_lost(&profiled);
 }
 
-/// The run, made `serial_ns` longer. In that time one of two threads computes outside of all
+/// The run, made `serial` nanoseconds longer. In that time one of two threads computes outside of all
 /// intervals.
-fn with_serial_part(mut run: Run, serial_ns: f64) -> Run {
-    run.processes[0].threads.cpu_ns += serial_ns;
-    run.wall_ns += serial_ns;
+fn with_serial_part(mut run: Run, serial: f64) -> Run {
+    let serial = Nanoseconds(serial);
+    run.processes[0].threads.cpu_time += serial;
+    run.wall_time += serial;
     run
 }
 
@@ -149,17 +151,17 @@ fn with_serial_part(mut run: Run, serial_ns: f64) -> Run {
 fn confined(run: Run) -> Profile {
     let mut alone = run.clone();
     alone.cores = 1;
-    alone.wall_ns = alone.processes[0].threads.cpu_ns;
+    alone.wall_time = alone.processes[0].threads.cpu_time;
     profile_of(vec![run, alone])
 }
 
 #[test]
 fn cores_unused_for_no_reason_seen_are_a_serial_part() {
     let run = with_serial_part(run(vec![mutex(1, "store", 100_000)], 100_000), 5e7);
-    let waits = run.processes[0].locks[0].wait.sum_ns;
+    let waits = run.processes[0].locks[0].wait.sum.0;
     let profiled = from_profile(&confined(run)).unwrap();
     // Waiting for locks explains a part of the unused time.
-    about(profiled.conduct.time.serial_ns, 5e7 - waits);
+    about(profiled.conduct.time.serial.0, 5e7 - waits);
     about(profiled.workload.serial, (5e7 - waits) / 1e5 * GHZ);
     about(profiled.workload.think.mean(), (1_000.0 + waits / 1e5) * GHZ);
     nothing_is_lost(&profiled);
@@ -175,16 +177,16 @@ fn a_serial_part_lasts_no_longer_than_one_thread_was_seen_alone() {
         let mut run = with_serial_part(run(vec![mutex(1, "store", 100_000)], 100_000), 5e7);
         let awake = Awake { rounds: 10_000, one };
         run.outside = Some(Outside { rounds: 10_000, awake, ..Outside::default() });
-        let wall = run.wall_ns;
+        let wall = run.wall_time;
         (from_profile(&confined(run)).unwrap(), wall)
     };
     // There was never just one thread that wanted a core: another program had the other core.
     let (beside, wall) = looked(0);
-    assert!(beside.conduct.time.serial_ns < 1e-3 * wall);
+    assert!(beside.conduct.time.serial < wall * 1e-3);
     assert!(beside.bounds[1].serial > beside.workload.serial);
     nothing_is_lost(&beside);
     let (alone, _) = looked(9_000);
-    about(alone.conduct.time.serial_ns, 5e7 - 3e7);
+    about(alone.conduct.time.serial.0, 5e7 - 3e7);
 }
 
 #[test]
@@ -193,9 +195,9 @@ fn a_serial_part_may_be_the_longest_of_the_intervals() {
     think.merge(&durations(1, 1e8));
     let mut run = run_thinking(vec![mutex(1, "store", 100_000)], think);
     run.processes[0].locks[0].wait = Histogram::default();
-    run.wall_ns += 0.5e8;
+    run.wall_time += Nanoseconds(0.5e8);
     let profiled = from_profile(&confined(run)).unwrap();
-    about(profiled.conduct.time.serial_ns, 1e8);
+    about(profiled.conduct.time.serial.0, 1e8);
     about(profiled.workload.think.mean(), 1_000.0 * GHZ);
     nothing_is_lost(&profiled);
 }
@@ -211,10 +213,10 @@ fn conditions_sleep_and_other_programs_explain_unused_cores() {
     assert_eq!(profiled.workload.serial, 0.0);
     assert!(profiled.bounds[1].serial > 0.0, "it may still be serial");
     let mut idle = confined(serial());
-    idle.runs[1].wall_ns *= 1.3;
+    idle.runs[1].wall_time *= 1.3;
     assert_eq!(from_profile(&idle).unwrap().workload.serial, 0.0, "idle on one core, too");
     let mut asleep = serial();
-    asleep.processes[0].threads.think_asleep_ns = 6e6;
+    asleep.processes[0].threads.think_asleep = Nanoseconds(6e6);
     assert_eq!(translated(asleep).workload.serial, 0.0);
     let mut beside = serial();
     beside.processes.push(beside.processes[0].clone());
@@ -234,8 +236,8 @@ fn threads_that_wait_on_conditions_while_one_runs_take_turns() {
     };
     let profiled = from_profile(&confined(turns(3_000))).unwrap();
     assert!(profiled.conduct.takes_turns);
-    let waits = turns(0).processes[0].locks[0].wait.sum_ns;
-    about(profiled.conduct.time.serial_ns, 5e7 - waits);
+    let waits = turns(0).processes[0].locks[0].wait.sum.0;
+    about(profiled.conduct.time.serial.0, 5e7 - waits);
     nothing_is_lost(&profiled);
     // Waiting at barriers is not taking turns. Nor do threads take turns if other programs had the
     // cores.
@@ -268,14 +270,14 @@ fn a_barrier_of_the_c_library_makes_rounds() {
 
 #[test]
 fn waits_that_last_as_long_each_time_are_for_something_serial() {
-    let serial_ns = 1e5;
+    let serial = 1e5;
     let mut wait = durations(100, 0.0);
-    wait.merge(&durations(100, serial_ns));
-    let profiled = from_profile(&confined(with_serial_part(rounds(wait), 100.0 * serial_ns)));
+    wait.merge(&durations(100, serial));
+    let profiled = from_profile(&confined(with_serial_part(rounds(wait), 100.0 * serial)));
     let profiled = profiled.unwrap();
     // Without the time that woken threads take to run again. The width of a bucket leaves a little
     // open.
-    let found = profiled.conduct.time.serial_ns / (100.0 * (serial_ns - 20_000.0));
+    let found = profiled.conduct.time.serial.0 / (100.0 * (serial - 20_000.0));
     assert!((0.85..=1.0).contains(&found), "{found} of it");
     nothing_is_lost(&profiled);
 }
@@ -287,10 +289,10 @@ fn waits_of_all_lengths_are_for_unequal_parts() {
     for rank in 0..100 {
         wait.merge(&durations(1, -1e6 * libm::log(1.0 - (f64::from(rank) + 0.5) / 100.0)));
     }
-    let waited = wait.sum_ns;
+    let waited = wait.sum;
     let mut run = rounds(wait);
-    run.processes[0].threads.cpu_ns += 200.0 * 2e6;
-    run.wall_ns = (run.processes[0].threads.cpu_ns + waited) / 2.0;
+    run.processes[0].threads.cpu_time += Nanoseconds(200.0 * 2e6);
+    run.wall_time = (run.processes[0].threads.cpu_time + waited) / 2.0;
     let profiled = from_profile(&confined(run)).unwrap();
     assert!(profiled.conduct.time.serial_share() < 0.02, "{:?}", profiled.conduct.time);
     // Of two such parts, the mean difference is their deviation, about half of a part.

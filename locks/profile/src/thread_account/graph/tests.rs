@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kilocore_figures::Nanoseconds;
+
 use crate::{WaitedFor, WordKind};
 use proptest::prelude::*;
 
@@ -14,7 +16,7 @@ const WORDS: u32 = 3;
 const END: u64 = 40;
 
 type Edges = BTreeMap<(u32, WaitedFor, WordIndex), Weight>;
-type Ends = BTreeMap<(WaitedFor, Activity), u64>;
+type Ends = BTreeMap<(WaitedFor, Activity), Nanoseconds>;
 
 /// Two threads a role, and the last thread is of another program.
 fn party(thread: ThreadIndex) -> WaitedFor {
@@ -65,14 +67,14 @@ fn by_definition(window: &Window) -> (Edges, Ends) {
                 let to = next.map_or(WaitedFor::Unknown, party);
                 let WaitedFor::Role(from) = party(at) else { panic!("only the program waits") };
                 let edge = edges.entry((from, to, wait.word)).or_default();
-                edge.direct += u64::from(at == thread);
-                edge.in_all += 1;
+                edge.direct.0 += u64::from(at == thread);
+                edge.in_all.0 += 1;
                 match next {
                     Some(next) => at = next,
                     None => break (WaitedFor::Unknown, Activity::Unknown),
                 }
             };
-            *ends.entry(end).or_default() += 1;
+            ends.entry(end).or_default().0 += 1;
         }
     }
     (edges, ends)
@@ -150,9 +152,10 @@ proptest! {
         }
         window.turns.sort_by_key(|turn| turn.at);
         let graph = swept(&window, &[WordKind::Lock; WORDS as usize]);
-        let waited: u64 = window.waits.iter().map(|wait| wait.until - wait.from).sum();
-        prop_assert_eq!(graph.edges.values().map(|weight| weight.direct).sum::<u64>(), waited);
-        prop_assert_eq!(graph.ends.values().sum::<u64>(), waited);
+        let waited = Nanoseconds(window.waits.iter().map(|wait| wait.until - wait.from).sum());
+        let direct: Nanoseconds = graph.edges.values().map(|weight| weight.direct).sum();
+        prop_assert_eq!(direct, waited);
+        prop_assert_eq!(graph.ends.values().copied().sum::<Nanoseconds>(), waited);
     }
 }
 
@@ -184,7 +187,7 @@ fn ten_thousand_waiters_of_a_busy_lock_cost_little() {
     let mut parties = vec![WaitedFor::Role(0); threads as usize];
     parties.extend([WaitedFor::Role(1), WaitedFor::Role(2)]);
     let graph = graph(&[window], &parties, &[WordKind::Lock]);
-    let half = u64::from(threads) * end / 2;
+    let half = Nanoseconds(u64::from(threads) * end / 2);
     assert_eq!(graph.ends[&(WaitedFor::Role(1), Activity::Computing)], half);
     assert_eq!(graph.ends[&(WaitedFor::Role(2), Activity::Unknown)], half);
 }

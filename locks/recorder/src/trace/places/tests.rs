@@ -35,7 +35,7 @@ fn profile(locks: Vec<Lock>) -> Profile {
             processor: String::new(),
             cores: 2,
             clock_ghz: 2.0,
-            core_to_core_ns: None,
+            core_to_core: None,
             kernel: String::new(),
             offline: None,
         },

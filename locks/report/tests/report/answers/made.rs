@@ -59,6 +59,11 @@ struct Windows {
 }
 
 impl Windows {
+    /// How long they were, all together.
+    fn time(&self) -> Nanoseconds<f64> {
+        Nanoseconds(self.count * self.each_ns).calculated()
+    }
+
     fn times(&self, threads: &[ActivityShares], cores: u32) -> ThreadTimes {
         const TICKS: u64 = 20;
         let mut account = Account::new();
@@ -110,7 +115,7 @@ impl Windows {
                 kind: KernelLockKind::Writing,
                 name: "mmap_lock".to_owned(),
                 functions: vec!["__vm_munmap".to_owned(), "__x64_sys_munmap".to_owned()],
-                ns,
+                waited: Nanoseconds(ns),
                 count: 10,
                 threads: 1,
             };
@@ -181,7 +186,7 @@ fn used() -> impl Strategy<Value = Used> {
 
 fn durations(count: u64, ns: f64) -> Histogram {
     let buckets = if count > 0 { vec![(ns / 1.1, count)] } else { Vec::new() };
-    Histogram { count, sum_ns: ns * count as f64, buckets }
+    Histogram { count, sum: Nanoseconds(ns * count as f64), buckets }
 }
 
 fn frame(function: &str, offset: u64) -> Frame {
@@ -211,12 +216,12 @@ impl Used {
         let count = self.acquisitions as f64;
         let precision = windows.map(|windows| Precision {
             windows: windows.count,
-            windows_ns: (windows.count * windows.each_ns) as f64,
+            window_time: windows.time(),
             writes: 300,
             acquisitions: self.counted.then_some(Interval { low: count * 0.8, high: count * 1.2 }),
-            hold_ns: self.counted.then_some(Interval {
-                low: self.hold_ns,
-                high: self.hold_ns * self.hold_known_within,
+            hold: self.counted.then_some(Interval {
+                low: Nanoseconds(self.hold_ns),
+                high: Nanoseconds(self.hold_ns * self.hold_known_within),
             }),
         });
         let what = if interpreter { "Python's global interpreter lock" } else { "Go sync.Mutex" };
@@ -230,7 +235,7 @@ impl Used {
                 site: site.clone(),
                 acquisitions: self.acquisitions,
                 contended,
-                wait_ns: wait.sum_ns,
+                waited: wait.sum,
             }],
             site,
             acquisitions: self.acquisitions,
@@ -348,7 +353,7 @@ prop_compose! {
         let locks: Vec<Lock> = (0..).zip(&locks).map(|(id, used)| {
             used.lock(id, [of_waits(used), each_busy], by_windows, known.interpreter)
         }).collect();
-        let held: f64 = locks.iter().map(Lock::held_ns).sum();
+        let held: f64 = locks.iter().map(|lock| lock.held().0).sum();
         let uses: u64 = locks.iter().map(Lock::uses).sum();
         let cpu_ns = busy * wall_ns;
         let think = durations(uses, (cpu_ns - held).max(0.0) / uses.max(1) as f64);
@@ -364,9 +369,9 @@ prop_compose! {
                 started: threads.len() as u64,
                 locking: threads.len() as u64,
                 peak: threads.len() as u64,
-                cpu_ns,
+                cpu_time: Nanoseconds(cpu_ns),
                 think,
-                think_asleep_ns: 0.0,
+                think_asleep: Nanoseconds(0.0),
             },
             conditions: if by_watching { Vec::new() } else { conditions },
             locks,
@@ -399,13 +404,13 @@ prop_compose! {
         let watching = known.watched.then(|| Watching {
             beside_library: known.library,
             windows: windows.count,
-            windows_ns: (windows.count * windows.each_ns) as f64,
+            window_time: windows.time(),
             ..Watching::default()
         });
         let has_process = !process.locks.is_empty() || known.library;
         let run = Run {
             cores,
-            wall_ns: wall_ns.max((3 * windows.count * windows.each_ns) as f64),
+            wall_time: Nanoseconds(wall_ns).max(windows.time() * 3.0),
             limit: limit.map(|(cores, throttled)| CpuLimit { cores, periods: 20.max(throttled), throttled }),
             processes: if has_process { vec![process] } else { Vec::new() },
             outside,
@@ -422,7 +427,7 @@ prop_compose! {
                 processor: "made up".into(),
                 cores,
                 clock_ghz: 2.0,
-                core_to_core_ns: Some(100.0),
+                core_to_core: Some(Nanoseconds(100.0)),
                 kernel: "6.1".into(),
                 offline: None,
             },

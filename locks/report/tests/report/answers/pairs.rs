@@ -1,5 +1,6 @@
 //! What may not stand in one answer together.
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Activities, Lock, Run};
 use regex::Regex;
 
@@ -44,7 +45,7 @@ fn watched_s(text: &Text<'_>) -> Option<f64> {
 fn recorded_waits(run: &Run) -> f64 {
     let locks = run.processes.iter().flat_map(|process| &process.locks);
     let threads = run.processes.iter().map(|process| process.threads.peak).max().unwrap_or(0);
-    locks.map(Lock::waited_ns).sum::<f64>() / (run.wall_ns * threads.max(1) as f64)
+    locks.map(Lock::waited).sum::<Nanoseconds<f64>>() / (run.wall_time * threads.max(1) as f64)
 }
 
 /// What contradicts what in a text of the answer.
@@ -53,13 +54,10 @@ pub(crate) fn contradictions(answer: &Answer, text: &str) -> Vec<&'static str> {
     let run = &answer.profile.runs[0];
     let cores = f64::from(run.cores);
     let total = run.times.as_ref().map(|times| times.total()).unwrap_or_default();
-    let present = total.present_ns().max(1) as f64;
-    let part = |of: fn(&Activities) -> u64| of(&total) as f64 / present;
+    let part = |of: fn(&Activities) -> Nanoseconds| of(&total).share_of(total.present());
     let enough = run.times.as_ref().is_some_and(|times| times.is_enough());
-    let in_windows = run
-        .times
-        .as_ref()
-        .map_or(0.0, |times| total.computing_ns() as f64 / times.observed_ns.max(1) as f64);
+    let in_windows =
+        run.times.as_ref().map_or(0.0, |times| total.computing().share_of(times.observed));
 
     let quiet = text.says("No contention:") || text.says("there is no contention here");
     let contended = [
@@ -110,8 +108,8 @@ pub(crate) fn contradictions(answer: &Answer, text: &str) -> Vec<&'static str> {
         (
             quiet
                 && forecast.locks.iter().any(|lock| {
-                    let used = lock.acquisitions as f64 * lock.contended_share * lock.wait_ns;
-                    used > 0.1 * run.wall_ns * forecast.profiled_threads as f64
+                    let used = lock.wait * (lock.acquisitions as f64 * lock.contended_share);
+                    used > run.wall_time * (0.1 * forecast.profiled_threads as f64)
                 }),
             "no contention, and a table of locks that were waited for",
         ),
@@ -160,7 +158,7 @@ pub(crate) fn contradictions(answer: &Answer, text: &str) -> Vec<&'static str> {
         (
             no_lock
                 && enough
-                && part(|all| all.locks_ns) > 0.05
+                && part(|all| all.locks) > 0.05
                 && !contended
                 && !text.says("windows do not show"),
             "no lock was seen, and threads waited for one",
@@ -188,13 +186,13 @@ pub(crate) fn contradictions(answer: &Answer, text: &str) -> Vec<&'static str> {
         (
             text.says("What threads wait for longest is")
                 && recorded_waits(run) == 0.0
-                && part(|all| all.locks_ns) == 0.0,
+                && part(|all| all.locks) == 0.0,
             "what threads wait for, and nobody waits",
         ),
         (
             text.says("Threads hardly slept.")
                 && enough
-                && part(|all| all.waiting_ns().saturating_add(all.sleep_ns)) > 0.3,
+                && part(|all| all.waiting().saturating_add(all.sleep)) > 0.3,
             "threads hardly slept, and slept",
         ),
         (

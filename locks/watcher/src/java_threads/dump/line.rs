@@ -39,7 +39,7 @@ pub(super) enum Lock {
     EnterAgain,
     /// It waits in `Object.wait`.
     Wait,
-    /// It is parked.
+    /// It is parked by `LockSupport`, for the sake of this object.
     Park,
     /// It waits until the class is initialized.
     Initialization,

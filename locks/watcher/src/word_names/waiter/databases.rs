@@ -8,7 +8,7 @@ const fn postgres(pattern: &'static str, kind: WaitKind, what: &'static str) -> 
     decisive(pattern, kind, what).parks()
 }
 
-/// PostgreSQL.
+/// The functions by which the processes of PostgreSQL wait.
 pub(super) const POSTGRESQL: &[Entry] = &[
     parked("PGSemaphoreLock", Semaphore, "PostgreSQL semaphore"),
     postgres("LWLockAcquire*", ReadWrite, "PostgreSQL LWLock"),

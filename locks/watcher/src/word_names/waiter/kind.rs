@@ -9,11 +9,11 @@ pub enum WaitKind {
     ReadWrite,
     /// A lock that is waited for on the processor.
     Spin,
-    /// A condition variable.
+    /// A condition variable, until it is signalled.
     Condition,
-    /// A barrier.
+    /// A barrier, until other threads arrive.
     Barrier,
-    /// A semaphore.
+    /// A semaphore, until its count is above 0. It may be used as a lock or to hand out work.
     Semaphore,
     /// The end of a thread.
     Join,

@@ -47,7 +47,7 @@ fn is_version(part: &str) -> bool {
     is_hash || VERSIONS.contains(&part) || part.starts_with("lts_") || of_debian
 }
 
-/// `Ljava/lang/Object;::wait` is `java.lang.Object.wait`.
+/// The name of a method as Java writes it: `java.lang.Object.wait` for `Ljava/lang/Object;::wait`.
 fn java(name: &str) -> Cow<'_, str> {
     let parts = name.strip_prefix('L').and_then(|rest| rest.split_once(";::"));
     match parts {

@@ -10,7 +10,7 @@ const fn parked_lock(pattern: &'static str, kind: WaitKind, what: &'static str) 
     decisive(pattern, kind, what).parks()
 }
 
-/// The crates' functions.
+/// The functions of these crates that wait.
 pub(super) const TABLE: &[Entry] = &[
     parked_lock("parking_lot::raw_mutex::*", Mutex, "parking_lot::Mutex"),
     parked_lock("parking_lot::raw_fair_mutex::*", Mutex, "parking_lot::FairMutex"),

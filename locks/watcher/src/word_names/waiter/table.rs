@@ -22,7 +22,7 @@ pub(super) struct WaitingFunction {
 /// What a function means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FunctionMeaning {
-    /// It waits.
+    /// The function waits for what the row says.
     Waits(WaitingFunction),
     /// It is part of a library.
     Library,
