@@ -42,10 +42,13 @@ demo: packages-demo all
 	    kccachetest order -th 2 200000
 	@echo "The report with curves and call sites: $(REPORT)"
 
-## test: everything that must hold. What fails keeps nothing else from being run
+## test: everything that must hold. What fails keeps nothing else from being run. The lints have what
+## cores the tests leave, and what they said is printed at the end
+LINTED := target/linted.log
 test: packages-test all
-	@status=0; for part in lint unit; do \
-	    $(MAKE) --no-print-directory $$part || status=$$?; done; exit $$status
+	@nice $(MAKE) --no-print-directory lint > $(LINTED) 2>&1 & linted=$$!; \
+	    status=0; $(MAKE) --no-print-directory unit || status=$$?; \
+	    wait $$linted || status=$$?; cat $(LINTED); exit $$status
 
 lint: packages-build
 	$(CARGO) fmt --all --check
@@ -83,12 +86,13 @@ portable: packages-build
 # Everything is tested as it ships, so the release build comes first, and its libraries serve the
 # tests. Programs under test wait much and checkers compute, so the checkers have what cores are left;
 # the two builds share no files. What the checkers said is printed at the end.
-# Unit tests, for which Cargo compiles each crate once more, are hardly optimized.
+# What only tests execute is not optimized where it takes milliseconds: tools/rustc-for-tests.
 # What is random has a fixed seed here, so that a commit passes or fails, and not now this and now
 # that; `make soak` searches elsewhere each time.
 CHECKED := target/checked.log
 ONCE := --config "target.'cfg(unix)'.runner = '$(CURDIR)/tools/once'"
 unit: export PROPTEST_RNG_SEED := 20261126
+unit: export KILOCORE_BUILT := 1
 unit: packages-test all
 	nice $(CARGO) test $(ONCE) --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
 	    status=0; \

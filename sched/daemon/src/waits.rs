@@ -104,7 +104,13 @@ pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Co
     let elsewhere: u64 = unrecorded.iter().map(total).sum();
     let ran: u64 = threads.iter().map(|thread| thread.ran.0).sum();
     for (waits, more) in waits.iter_mut().zip(unrecorded) {
-        waits.extend(more);
+        // A word may also be the address of a recorded spin lock, which has no size.
+        for (word, more) in more {
+            let wait = waits.entry(word).or_default();
+            wait.spun.0 += more.spun.0;
+            wait.slept.0 += more.slept.0;
+            wait.acquired += more.acquired;
+        }
     }
     let times = Times { ran: Nanos(ran), recorded: Nanos(recorded), elsewhere: Nanos(elsewhere) };
     Combined { of_threads: waits, times }
@@ -222,6 +228,14 @@ mod tests {
 
     fn wait(spun: u64, slept: u64, acquired: u64) -> Wait {
         Wait { spun: Nanos(spun), slept: Nanos(slept), acquired }
+    }
+
+    #[test]
+    fn sleep_on_a_word_at_a_spin_locks_address_leaves_its_acquisitions() {
+        let threads = [waiter(1, 0, &[(0x40, 5, true)])];
+        let locks = [recent(0x40, Family::Spin, 1, 1)];
+        let waits = combine(&locks, &threads, LENGTH).of_threads;
+        assert_eq!((waits[0][&0x40].acquired, waits[0][&0x40].slept), (1, Nanos(5)));
     }
 
     #[test]
