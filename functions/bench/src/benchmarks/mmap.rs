@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use crate::environment::page_bytes;
 use crate::sys::Mapping;
-use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Refusal, Resources, Seat, Shared, Task};
 
 pub(super) struct Mmap;
 

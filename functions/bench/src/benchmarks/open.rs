@@ -9,7 +9,7 @@ use std::ffi::CString;
 
 use crate::resources::task_file;
 use crate::sys::{self, check};
-use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Refusal, Resources, Seat, Shared, Task};
 
 /// All files are in one folder.
 pub(super) struct Together;

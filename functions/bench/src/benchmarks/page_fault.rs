@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::environment::page_bytes;
 use crate::sys::{self, Mapping};
-use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Refusal, Resources, Seat, Shared, Task};
 
 /// Faults in private memory.
 pub(super) struct Private;

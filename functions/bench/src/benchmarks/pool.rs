@@ -14,7 +14,7 @@ use kilocore_buffer_pool::{BufferPool, Options, PageId, Store};
 
 use super::write::{FILE_BYTES, STRIDE};
 use crate::resources::{check_file_size, task_file};
-use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Refusal, Resources, Seat, Shared, Task};
 
 /// Pages one after the other.
 pub(super) struct Sequential;
@@ -62,7 +62,11 @@ impl Benchmark for Sequential {
     fn prepare(&self, resources: &mut Resources<'_>) -> Result<Shared, Refusal> {
         check_file_size(FILE_BYTES)?;
         let (tasks, room) = (resources.tasks(), room(resources));
-        Ok(Shared { folder: Some(resources.folder(room)?), size: tasks.into(), ..Shared::default() })
+        Ok(Shared {
+            folder: Some(resources.folder(room)?),
+            size: tasks.into(),
+            ..Shared::default()
+        })
     }
 
     fn task(&self, shared: &Shared, seat: &Seat) -> Result<Box<dyn Task>, Refusal> {

@@ -4,7 +4,7 @@
 //! table in which it looks up the sets.
 
 use crate::sys::check;
-use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Refusal, Resources, Seat, Shared, Task};
 
 pub(super) struct Sem;
 

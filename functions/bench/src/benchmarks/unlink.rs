@@ -5,7 +5,7 @@
 use std::ffi::CString;
 
 use crate::sys::{self, check};
-use crate::{Benchmark, Info, Kind, Resources, Refusal, Seat, Shared, Task};
+use crate::{Benchmark, Info, Kind, Refusal, Resources, Seat, Shared, Task};
 
 pub(super) struct Unlink;
 
