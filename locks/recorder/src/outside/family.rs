@@ -37,19 +37,27 @@ struct Look {
 }
 
 impl Look {
-    fn at(pid: u32, member: &Member, recorder: &Recorder) -> Self {
-        let file = FileId::of(&format!("/proc/{pid}/exe"));
+    /// Looks at what a process executes. It may execute another program meanwhile, and then nothing of
+    /// what was seen is believed (`None`): the path could be of one program, and what keeps the recorder
+    /// out of the other. A process of which everything is known costs one system call.
+    fn at(pid: u32, member: &Member, recorder: &Recorder) -> Option<Self> {
+        let path = format!("/proc/{pid}/exe");
+        let file = FileId::of(&path);
         let image = file.as_ref().ok().copied();
         let same = image == member.image && member.verdict != Verdict::Nothing;
+        // A program may execute itself again, with another environment.
+        let next = member.looks.saturating_add(1);
+        if same && member.verdict != Verdict::Open && !next.is_power_of_two() {
+            return Some(Self { image, executes_anew: None, verdict: None });
+        }
+        let before = process::image(pid);
         let executes_anew = (!same).then(|| {
             process::executable(pid)
                 .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
         });
-        // A program may execute itself again, with another environment.
-        let next = member.looks.saturating_add(1);
-        let open = !same || member.verdict == Verdict::Open || next.is_power_of_two();
-        let verdict = open.then(|| recorder.examine(pid, &file, same));
-        Self { image, executes_anew, verdict }
+        let verdict = Some(recorder.examine(pid, &file, same));
+        let steady = process::image(pid) == before && FileId::of(&path).ok() == image;
+        steady.then_some(Self { image, executes_anew, verdict })
     }
 }
 
@@ -177,18 +185,13 @@ impl Family {
         self.members.insert(pid, member);
     }
 
-    /// Looks at what a process executes. It may execute another program meanwhile, and then nothing of
-    /// what was seen is believed: the path could be of one program, and what keeps the recorder out of
-    /// the other.
+    /// Looks at what a process executes, unless it keeps executing other programs.
     fn look_at(&mut self, pid: u32) {
         const TRIES: u32 = 3;
-        for _ in 0..TRIES {
-            let Some(member) = self.members.get(&pid) else { return };
-            let before = process::image(pid);
-            let look = Look::at(pid, member, &self.recorder);
-            if process::image(pid) == before {
-                return self.take(pid, look);
-            }
+        let Some(member) = self.members.get(&pid) else { return };
+        let look = (0..TRIES).find_map(|_| Look::at(pid, member, &self.recorder));
+        if let Some(look) = look {
+            self.take(pid, look);
         }
     }
 
