@@ -25,16 +25,15 @@ pub fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let target = target();
-        if std::env::var_os(BUILT).is_some() {
-            return target.join("release");
+        if std::env::var_os(BUILT).is_none() {
+            let built = Command::new(env!("CARGO"))
+                .args(["build", "--quiet", "--release", "--target-dir"])
+                .arg(&target)
+                .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+                .status()
+                .expect("cargo runs");
+            assert!(built.success(), "what ships does not build");
         }
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--release", "--target-dir"])
-            .arg(&target)
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .status()
-            .expect("cargo runs");
-        assert!(built.success(), "what ships does not build");
         target.join("release")
     })
 }

@@ -29,7 +29,7 @@ pub struct LocksAtSite {
     /// Between what the acquisitions lie, if they are an estimate.
     pub acquisitions_between: Option<Interval>,
     /// Between what the mean hold lies, if it is an estimate: of the lock with the most acquisitions.
-    pub hold_between: Option<Interval>,
+    pub hold_between: Option<Interval<Nanoseconds<f64>>>,
     most: f64,
 }
 
@@ -59,7 +59,7 @@ impl LocksAtSite {
         }
         if uses >= self.most {
             self.most = uses;
-            self.hold_between = precision.hold.map(|hold| hold.map(|time| time.0));
+            self.hold_between = precision.hold;
         }
     }
 }

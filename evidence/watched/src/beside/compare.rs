@@ -206,6 +206,7 @@ fn of_site(sides: &[(Side, Side)], site: usize, name: &str, share: f64) -> Compa
         let hold = preload.hold(site);
         compared.hold.preload(hold);
         let between = seen.and_then(|taken| taken.hold_between);
+        let between = between.map(|hold| hold.map(|time| time.0));
         compared.hold.watch(hold, watch.hold(site), between);
         let think = preload.think(site);
         compared.think.preload(think);

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::Histogram;
+use kilocore_platform::LogBuckets;
+
+const SCALE: LogBuckets = LogBuckets::with_steps(Histogram::SUB_BUCKETS);
 
 /// So many durations, distributed as the sample is, in nanoseconds, with this sum.
 pub(super) fn spread(sample: &[f64], count: u64, sum: Nanoseconds<f64>) -> Histogram {
@@ -31,11 +34,7 @@ pub(super) fn spread(sample: &[f64], count: u64, sum: Nanoseconds<f64>) -> Histo
 /// The lower bound of a duration's bucket: four steps for each power of two from 16 on.
 fn lower_bound(ns: f64) -> u64 {
     let whole = ns.max(0.0) as u64;
-    if whole < 16 {
-        return 0;
-    }
-    let step = 1 << (whole.ilog2() - 2);
-    whole / step * step
+    if whole < 16 { 0 } else { SCALE.lower_bound(SCALE.bucket_of(whole)) }
 }
 
 #[cfg(test)]
