@@ -326,7 +326,7 @@ int main(int argc, char **argv) { return execl(argv[1], argv[1], argv[0], (char 
             *why == WhyUnrecorded::Static && *path == fixed.to_string_lossy()
         };
         let mut looks = 0;
-        while looks < 4000 || (looks < 400_000 && !family.unrecorded.keys().any(is)) {
+        while looks < 40_000 || (looks < 400_000 && !family.unrecorded.keys().any(is)) {
             family.look_at(process.0.id());
             looks += 1;
         }
