@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     shown: ResultOptions,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options.
-    /// {cores} in them becomes the number of cores. Its input is empty, as it is run several times
+    /// {cores} or {threads} in them becomes the number of cores. Its input is empty, as it is run several times
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -153,15 +153,6 @@ fn folder_of(folder: &Path, count: u32) -> PathBuf {
     folder.join(format!("cores-{count}"))
 }
 
-/// The command on so many cores.
-fn command_for(command: &[OsString], count: u32) -> Vec<OsString> {
-    let of = |word: &OsString| match word.to_str() {
-        Some(word) => OsString::from(word.replace("{cores}", &count.to_string())),
-        None => word.clone(),
-    };
-    command.iter().map(of).collect()
-}
-
 /// Records a run. Gives how to end if the program did not end well.
 fn one_run(
     arguments: &Arguments,
@@ -172,7 +163,7 @@ fn one_run(
 ) -> Result<Option<ExitCode>, Failure> {
     fs::create_dir_all(folder).map_err(|error| cannot_make(folder, &error))?;
     let profile = folder.join(profile_name(run));
-    let command = command_for(&arguments.command, count);
+    let command = kilocore_process::sized_for(&arguments.command, count);
     let (recording, counter) = arguments.sampling.run(
         &command,
         &sampling::Run {

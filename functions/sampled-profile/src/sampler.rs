@@ -52,13 +52,12 @@ mod perf;
 mod recording;
 mod scan;
 mod units;
-mod work;
 
 pub use error::SampleError;
 pub use kernel_samples::KernelSamples;
 pub use kilocore_figures::Nanoseconds;
+pub use kilocore_process::work::{Counter, Decimal, DecimalError, Rule, Work, WorkError};
 pub use kilocore_process::{CpuId, Observer, Output, Stream, allowed_cores};
 pub use options::{Backend, CallGraph, Event, Options, Scope};
 pub use recording::{CpuTime, Recording, Taker, record};
 pub use units::Hertz;
-pub use work::{Counter, Decimal, DecimalError, Rule, Work, WorkError};

@@ -6,6 +6,7 @@
 //! the programs that are looked at next to nothing.
 
 mod clock;
+mod core_time;
 pub mod foreign_files;
 mod limits;
 mod look;
@@ -17,6 +18,7 @@ mod quota;
 mod small_file;
 
 pub use clock::{cycles, monotonic, processor_time, thread_time};
+pub use core_time::{CoreTime, CoreTimes};
 pub use limits::{HeldUp, about_offline, offline_cores, offline_warning};
 pub use look::{Call, SyscallState, ThreadState, Word, futex_word, look, syscall_state};
 pub use peer::peer;

@@ -6,7 +6,8 @@
 //!
 //! * A [`Start::before_exec`] is called while the program's process exists but has not yet executed
 //!   the program. A recorder that is attached there misses nothing of the program.
-//! * An [`Observer`] sees what the program writes, which is passed on as it is.
+//! * An [`Observer`] sees what the program writes, which is passed on as it is. A [`work::Counter`] is one:
+//!   it counts what the program did.
 
 mod cores;
 mod find;
@@ -20,9 +21,11 @@ mod orphans;
 mod preload;
 pub mod recording_folder;
 mod signals;
+mod sized_command;
 mod start;
 mod started;
 mod status;
+pub mod work;
 
 pub use cores::{allowed_cores, confine, cores_of, spare_cores};
 pub use find::find_program;
@@ -36,6 +39,7 @@ pub use obstacle::{
 };
 pub use preload::{preload_all, preload_environment, preloading};
 pub use signals::Held;
+pub use sized_command::{is_sized, sized_for};
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;
 pub use status::shell_status;

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};
 
-use kilocore_process::{Observer, Stream, shell_status};
+use crate::{Observer, Stream, shell_status};
 use regex::bytes::{Regex, RegexBuilder};
 
 pub use kilocore_figures::decimal::{Decimal, DecimalError};

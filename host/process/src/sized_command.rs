@@ -1,0 +1,52 @@
+//! Commands that say how many cores, or threads, a program is run with.
+
+use std::ffi::OsString;
+
+/// What stands in a command for the number of cores that the program is run on.
+const PLACEHOLDERS: [&str; 2] = ["{cores}", "{threads}"];
+
+/// Whether the number of cores stands in a command: `{cores}` or `{threads}`, which mean the same.
+#[must_use]
+pub fn is_sized(command: &[OsString]) -> bool {
+    let has = |word: &OsString| {
+        word.to_str().is_some_and(|word| PLACEHOLDERS.iter().any(|p| word.contains(p)))
+    };
+    command.iter().any(has)
+}
+
+/// Returns the command on so many cores: that number stands in the place of each `{cores}` and
+/// `{threads}`. A word that is no UTF-8 is left as it is.
+///
+/// ```
+/// use kilocore_process::sized_for;
+///
+/// let command = ["make", "-j{cores}"].map(Into::into);
+/// assert_eq!(sized_for(&command, 8), ["make", "-j8"]);
+/// ```
+#[must_use]
+pub fn sized_for(command: &[OsString], cores: u32) -> Vec<OsString> {
+    let number = cores.to_string();
+    let sized = |word: &OsString| match word.to_str() {
+        Some(word) => {
+            let put = |word: String, placeholder: &&str| word.replace(*placeholder, &number);
+            PLACEHOLDERS.iter().fold(word.to_owned(), put).into()
+        }
+        None => word.clone(),
+    };
+    command.iter().map(sized).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn only_placeholders_are_replaced() {
+        let odd = OsString::from_vec(vec![0xff, b'{']);
+        let command = [OsString::from("a{threads}b{cores}"), "{}".into(), odd.clone()];
+        assert!(is_sized(&command) && !is_sized(&command[1..]));
+        assert_eq!(sized_for(&command, 16), [OsString::from("a16b16"), "{}".into(), odd]);
+    }
+}
