@@ -9,6 +9,7 @@ use crate::examples;
 use crate::forecast::profile::{Target, forecast_and_show};
 use crate::record::locks::{self, RecordingOptions};
 use crate::record::subject::Subject;
+use crate::record::timing::TimingOptions;
 use crate::record::window::Window;
 use kilocore_command_line::Failure;
 use kilocore_command_line::reports::Reports;
@@ -29,6 +30,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     once: bool,
     #[command(flatten)]
+    timing: TimingOptions,
+    #[command(flatten)]
     window: Window,
     #[command(flatten)]
     subject: Subject,
@@ -39,7 +42,9 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let machine = arguments.target.machine()?;
     let files = arguments.reports.files()?;
     arguments.keep.as_deref().map_or(Ok(()), locks::check)?;
+    let timing = arguments.timing.timing()?.filter(|_| !arguments.once);
     let wanted = RecordingOptions {
+        timing: Some(timing.as_ref()),
         confined_run: !arguments.once,
         count_lines: false,
         output_to_stderr: arguments.reports.json,

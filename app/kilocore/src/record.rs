@@ -9,6 +9,7 @@ mod pages;
 mod references;
 mod samples;
 pub(crate) mod subject;
+pub(crate) mod timing;
 pub(crate) mod window;
 
 use std::process::ExitCode;

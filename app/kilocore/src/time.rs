@@ -17,6 +17,11 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A length of time, or 0 for none.
+pub(crate) fn parse_or_none(text: &str) -> Result<Duration, String> {
+    if text.trim() == "0" { Ok(Duration::ZERO) } else { parse(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

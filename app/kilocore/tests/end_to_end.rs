@@ -152,7 +152,7 @@ fn every_kind_of_report_is_written() {
 
 #[test]
 fn the_doctor_prints_one_document_and_its_advice_runs() {
-    let words = ["doctor", "--json", "--cores", "1,6,48"];
+    let words = ["doctor", "--json", "--budget", "1", "--cores", "1,6,48"];
     let words = words.into_iter().chain(MACHINE).chain(["--"]).chain(KCCACHETEST);
     let output = run(kilocore(words));
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -175,8 +175,10 @@ fn doctor_and_forecast(name: &str, script: &str, options: &[&str]) -> [String; 2
     let kept = kept.to_str().expect("text");
     let few = ["--cores", "1,6,48", "--lock", "futex,mcs"];
     let options = || few.iter().chain(options).copied().chain(MACHINE);
-    let doctor =
-        ["doctor", "--keep", kept].into_iter().chain(options()).chain(["sh", "-c", script]);
+    let doctor = ["doctor", "--budget", "1s", "--keep", kept]
+        .into_iter()
+        .chain(options())
+        .chain(["sh", "-c", script]);
     let forecast = ["forecast", kept].into_iter().chain(options());
     [succeed(kilocore(doctor)), succeed(kilocore(forecast))]
 }
@@ -189,6 +191,51 @@ fn the_doctor_says_what_is_forecast_from_its_recording() {
             let [said, forecast] = doctor_and_forecast(name, script, options);
             assert!(said.len() > 100 && said == forecast, "{options:?}: {said}\nand\n{forecast}");
         }
+    }
+}
+
+#[test]
+fn no_verdict_contradicts_what_was_measured_here() {
+    let work = "def work(): sum(i * i % 7 for i in range(1_000_000))";
+    let start = "ts = [threading.Thread(target=work) for _ in range({threads})]";
+    let turns = format!(
+        "import threading\n{work}\n{start}\n[t.start() for t in ts]\n[t.join() for t in ts]"
+    );
+    let options = ["doctor", "--json", "--cores", "1,8", "--lock", "futex"];
+    let doctor = options.into_iter().chain(MACHINE).chain(["--", "python3", "-c", &turns]);
+    let document = one_document(&succeed(kilocore(doctor)));
+    let cores = kilocore_process::allowed_cores().len() as u64;
+    let here = &document["measured"];
+    if cores == 1 {
+        assert_eq!(here["why_not"], "one-core", "{here:#}");
+        return;
+    }
+    let points = here["points"].as_array().expect("it was timed");
+    assert_eq!(points.first().map(|point| &point["cores"]), Some(&Value::from(1)), "{here:#}");
+    assert_eq!(points.last().map(|point| &point["cores"]), Some(&Value::from(cores)), "{here:#}");
+    let verdict = &document["recommendation"]["verdict"];
+    match here["quality"].as_str() {
+        // Its threads take turns at the interpreter's lock.
+        Some("good") => assert_ne!(verdict, "not-by-locks", "{document:#}"),
+        quality => assert_eq!(quality, Some("disturbed"), "{here:#}"),
+    }
+}
+
+#[test]
+fn a_program_that_may_run_once_is_not_timed() {
+    let script = "echo ran >> count; true";
+    for (budget, runs) in [(&["--once"][..], 1), (&["--budget", "0"], 1), (&[], 2)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let words = ["doctor", "--json"].iter().chain(budget).copied().chain(MACHINE);
+        let mut command = kilocore(words.chain(["--", "sh", "-c", script]));
+        command.current_dir(&folder);
+        let document = one_document(&succeed(command));
+        let ran = fs::read_to_string(folder.path().join("count")).expect("it ran").lines().count();
+        let timed = document["measured"]["points"].as_array().map_or(0, Vec::len);
+        assert!(
+            if runs == 1 { ran == 1 && timed == 0 } else { ran >= runs },
+            "{budget:?}: {ran} runs"
+        );
     }
 }
 

@@ -58,6 +58,7 @@ fn profile(locks: Vec<Lock>, think_ns: f64) -> Profile {
         host,
         runs: vec![Run { processes: vec![process], ..Run::default() }],
         trace: None,
+        scaling: None,
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod affinity;
 mod core_to_core;
+mod cores_first;
 mod error;
 mod host;
 mod identity;
@@ -23,6 +24,7 @@ mod system;
 
 pub use affinity::{CpuSet, affinity, confine, set_affinity};
 pub use core_to_core::{core_to_core_ns, host_core_to_core};
+pub use cores_first::cores_first;
 pub use error::MeasureError;
 pub use host::measure_host;
 pub use kilocore_platform::CpuId;

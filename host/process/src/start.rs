@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -36,6 +37,19 @@ pub enum Output<'a> {
     },
 }
 
+/// Where the program's standard input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Input {
+    /// From where this process's own comes.
+    #[default]
+    Inherited,
+    /// From nowhere: it is empty.
+    Empty,
+    /// From the file that this process's own comes from, beginning anew; it is empty if that is no
+    /// regular file. So several runs read the same.
+    Repeated,
+}
+
 /// How to start a program.
 #[derive(Default)]
 pub struct Start<'a> {
@@ -45,8 +59,8 @@ pub struct Start<'a> {
     pub environment: Vec<(OsString, OsString)>,
     /// The cores it may run on; all those of this process if none are named.
     pub cores: Option<&'a [CpuId]>,
-    /// Whether its standard input is empty instead of this process's.
-    pub empty_input: bool,
+    /// Where its standard input comes from.
+    pub input: Input,
     /// Where its output goes.
     pub output: Output<'a>,
     /// Who sees the output as well. The program then writes to pipes: if it asks, its output is
@@ -111,8 +125,10 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no program was named"))?;
     let mut command = Command::new(program);
     command.args(arguments).envs(start.environment);
-    if start.empty_input {
-        command.stdin(Stdio::null());
+    match start.input {
+        Input::Inherited => {}
+        Input::Empty => drop(command.stdin(Stdio::null())),
+        Input::Repeated => drop(command.stdin(repeated_input())),
     }
     let pumps = match start.observer {
         Some(observer) => {
@@ -156,6 +172,16 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         voluntary_switches: ended.voluntary_switches,
         output_failure,
     })
+}
+
+/// This process's standard input from its beginning, if it is a file.
+fn repeated_input() -> Stdio {
+    // To open a pipe could wait for who writes to it.
+    let own = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    let is_file = own.and_then(|own| own.metadata()).is_ok_and(|own| own.is_file());
+    // What is opened under this name has a position of its own.
+    let file = is_file.then(|| File::open("/proc/self/fd/0"));
+    file.and_then(Result::ok).map_or_else(Stdio::null, Stdio::from)
 }
 
 /// Where pumps pour what they took.

@@ -136,6 +136,12 @@ impl Rule {
         Ok(Self { expression: Some(regex), unit: unit.unwrap_or(named).to_owned() })
     }
 
+    /// What a unit of work is called.
+    #[must_use]
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
     /// Whether the program's output has to be observed.
     #[must_use]
     pub fn needs_output(&self) -> bool {

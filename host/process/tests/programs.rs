@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use kilocore_process::{NotStarted, Observer, Output, Start, Stream, allowed_cores, run};
+use kilocore_process::{Input, NotStarted, Observer, Output, Start, Stream, allowed_cores, run};
 use proptest::prelude::*;
 
 fn words(command: &[&str]) -> Vec<OsString> {
@@ -84,7 +84,7 @@ fn environment_and_cores_are_the_programs() {
     let start = Start {
         environment: vec![("KILOCORE_TEST".into(), "a b".into())],
         cores: Some(last),
-        empty_input: true,
+        input: Input::Empty,
         ..Start::default()
     };
     let (_, stdout, _) =

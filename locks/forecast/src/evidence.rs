@@ -25,6 +25,10 @@ const ONE_AT_A_TIME: f64 = 1.1;
 /// From this share of the periods of a limit on, it decides what a program does.
 const HELD_UP: f64 = 0.05;
 
+/// From this share of the cores' time on, what others had of it decides what a program does: a thread that
+/// loses its core while it has a lock makes all others wait.
+const BUSY_HOST: f64 = 0.2;
+
 /// A limit was not there all the time if this many times as many cores were busy. The rest is what a
 /// period may be exceeded by.
 const EXCEEDED: f64 = 1.2;
@@ -53,6 +57,9 @@ pub struct Evidence {
     /// The process of `kilocore steer` that steered it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<u32>,
+    /// How many of these cores other programs and other guests of the machine had, on average.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others_cores: Option<f64>,
     /// How many of these cores the program kept busy, on average. Where its processor time is not
     /// known, a thread that lacks a core counts as well.
     pub busy_cores: f64,
@@ -112,6 +119,7 @@ impl Evidence {
             cores: run.cores,
             limit,
             steered_by: run.steered_by,
+            others_cores: run.interference.map(|others| others.cores(run.wall_time)),
             busy_cores,
             wanted_cores,
             one_at_a_time: all_seen
@@ -185,6 +193,24 @@ impl Evidence {
         })
     }
 
+    /// Returns that the host was too busy for anything to be said of the program's locks, if it was.
+    pub(crate) fn host_was_busy(run: &Run, busy_cores: f64) -> Option<String> {
+        let others = run.interference?;
+        (others.share(run.cores, run.wall_time) > BUSY_HOST).then(|| {
+            let stolen = others.stolen / run.wall_time.max(Nanoseconds(1.0));
+            let stolen = match stolen > 0.05 * f64::from(run.cores) {
+                true => format!(" ({stolen:.1} of them other guests of the same machine)"),
+                false => String::new(),
+            };
+            format!(
+                "the host was busy: others had {:.1} of the {}{stolen}, and the program {busy_cores:.1}. \
+                 Repeat it when the host has less to do",
+                others.cores(run.wall_time),
+                counted(run.cores.into(), "core"),
+            )
+        })
+    }
+
     /// Returns what held the program up from outside, if that was so often that nothing can be said of
     /// its locks: a thread that is held up while it has one makes all others wait.
     pub(crate) fn held_up(&self) -> Option<String> {
@@ -245,7 +271,8 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_lock_profile::{Outside, Run};
+    use kilocore_figures::Nanoseconds;
+    use kilocore_lock_profile::{Interference, Outside, Run};
 
     use super::{Evidence, Lack, grouped};
     use crate::from_profile::synthetic::{mutex, run};
@@ -277,6 +304,22 @@ mod tests {
         assert_eq!(Evidence::of(&idle).lack(), Some(Lack::Work));
         idle.processes.clear();
         assert_eq!(Evidence::of(&idle).lack(), None, "nobody saw what it did");
+    }
+
+    #[test]
+    fn a_busy_host_is_said_to_be_busy() {
+        let mut run = busy(10_000);
+        let wall = Nanoseconds(2e9);
+        run.wall_time = wall;
+        let mut others = |cores: f64, stolen: f64| {
+            run.interference = Some(Interference { others: wall * cores, stolen: wall * stolen });
+            Evidence::host_was_busy(&run, 0.7)
+        };
+        assert_eq!(others(0.2, 0.1), None);
+        let said = others(1.2, 0.1).expect("that is more than half of two cores");
+        assert!(said.contains("others had 1.3 of the 2 cores, and the program 0.7"), "{said}");
+        let said = others(0.0, 1.0).expect("and so is this");
+        assert!(said.contains("(1.0 of them other guests"), "{said}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::forecast_lock::ForecastLock;
-use crate::{Coverage, Evidence, GainError, Point, Verdict};
+use crate::{Coverage, Evidence, GainError, MeasuredHere, Point, Verdict};
 
 /// One simulated number of cores, with its band.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -130,6 +130,9 @@ pub struct Forecast {
     /// The curves, one for each lock. Those of read-write locks come last, if these matter: with each
     /// of them beside the recommended mutex, or beside today's.
     pub curves: Vec<Curve>,
+    /// What was measured of the program on the cores that are here, or `None` if nobody asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredHere>,
     /// The verdict, and what to do.
     pub recommendation: Recommendation,
     /// How much the profiled run showed, or `None` if the profile has no run.

@@ -112,6 +112,7 @@ mod forecast;
 mod forecast_lock;
 mod from_profile;
 mod gain_error;
+mod measured_here;
 mod memory;
 mod model_error;
 mod own_locks;
@@ -141,6 +142,7 @@ pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
 };
 pub use gain_error::{Gain, GainError};
+pub use measured_here::{ForecastHere, MeasuredHere};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
 pub use program::{Question, TODAY, forecast, forecast_profiled};

@@ -7,13 +7,13 @@ use kilocore_lock_profile::Profile;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 
-use crate::advice::{View, advise};
+use crate::advice::{View, advise, held_against};
 use crate::affordable::{self, Affordable};
 use crate::choice::Choice;
 use crate::from_profile::{Profiled, from_profile};
 use crate::{
-    Curve, Forecast, ForecastPoint, Job, Point, PointError, Recommendation, RunSize, Target,
-    TriedLock, Workload, curve_on, sweep,
+    Curve, Forecast, ForecastPoint, Job, MeasuredHere, Point, PointError, Recommendation, RunSize,
+    Target, TriedLock, Workload, curve_on, sweep,
 };
 use crate::{model_error, own_locks, second_choice};
 
@@ -74,7 +74,8 @@ pub fn forecast(
             Err(_) => view.without_locks(),
         },
     };
-    Ok(without_curves(view, recommendation, question))
+    let measured = profile.scaling.as_ref().map(MeasuredHere::of);
+    Ok(without_curves(view, recommendation, measured, question))
 }
 
 /// Simulates what [`from_profile`] has returned for `profile`, also if the verdict is that it shows too
@@ -117,6 +118,7 @@ fn simulated(
     // known separately, so that the bands should say here only what the profile leaves open.
     let recommendation = withheld
         .unwrap_or_else(|| advise(&view, &profiled, &choice, &rw_curves, &question.machine.name));
+    let measured = held_here(&profiled, view.profile, question, progress)?;
     curves.extend(rw_curves);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
     Ok(Forecast {
@@ -126,18 +128,46 @@ fn simulated(
         locks: profiled.locks,
         assumptions: profiled.assumptions,
         curves,
-        ..without_curves(view, recommendation, question)
+        ..without_curves(view, recommendation, measured, question)
     })
 }
 
-/// The answer to a profile that is not simulated.
+/// What was measured on the cores that are here, beside the forecast for as many of the machine's.
+fn held_here(
+    profiled: &Profiled,
+    profile: &Profile,
+    question: &Question<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Option<MeasuredHere>, PointError> {
+    let Some(scaling) = &profile.scaling else { return Ok(None) };
+    let mut here = MeasuredHere::of(scaling);
+    let fits = |cores: &u32| *cores <= question.machine.hardware_threads();
+    if let Some(cores) = here.known().map(|point| point.cores).filter(fits) {
+        let [well, badly] = &profiled.bounds;
+        let workloads = [&profiled.workload, well, badly].map(Cow::Borrowed);
+        let tried = [Candidate { lock: TriedLock::Mutex(TODAY), workloads }];
+        let asked = Question { cores: vec![1, cores], ..question.clone() };
+        let curves = curves_of(&tried, &asked, progress)?;
+        let [one, all] = &curves[0].points[..] else { return Ok(Some(here)) };
+        let against = |throughput: f64| throughput / one.point.throughput_per_s;
+        here.compare(against(all.point.throughput_per_s), (against(all.low), against(all.high)));
+    }
+    Ok(Some(here))
+}
+
+/// The answer to a profile that is not simulated, held against what was measured.
 fn without_curves(
     view: View<'_>,
     recommendation: Recommendation,
+    measured: Option<MeasuredHere>,
     question: &Question<'_>,
 ) -> Forecast {
     let View { profile, evidence, coverage, .. } = view;
     let machine = question.machine;
+    let recommendation = match &measured {
+        Some(here) => held_against(recommendation, here),
+        None => recommendation,
+    };
     Forecast {
         provenance: Provenance::Simulated,
         machine: Target {
@@ -154,6 +184,7 @@ fn without_curves(
         assumptions: Vec::new(),
         today: TODAY.name(),
         curves: Vec::new(),
+        measured,
         recommendation,
         evidence,
         coverage,

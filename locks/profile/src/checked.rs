@@ -16,10 +16,13 @@ const TIMES: f64 = 1.5;
 const CORES: f64 = 0.5;
 
 impl Run {
-    /// Returns how many cores the program kept busy by its processor time, if that is known: looks
-    /// tell which part of it was recorded.
+    /// Returns how many cores the program kept busy by its processor time, if that is known: of the whole
+    /// run, or else of what was recorded, with the part of it that looks tell.
     #[must_use]
     pub fn busy_cores(&self) -> Option<f64> {
+        if let Some(used) = self.cpu_time.filter(|used| used.0 > 0.0) {
+            return Some((used / self.wall_time.max(Nanoseconds(1.0))).min(f64::from(self.cores)));
+        }
         let outside = self.outside.as_ref()?;
         let part = 1.0 - outside.running_unrecorded? as f64 / outside.running.max(1) as f64;
         let recorded = self.recorded_cores();

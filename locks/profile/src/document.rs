@@ -3,7 +3,10 @@
 use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
-use crate::{Frame, Histogram, Outside, Precision, ThreadTimes, Trace, Traced, Watching};
+use crate::{
+    Frame, Histogram, Interference, Outside, Precision, Scaling, ThreadTimes, Trace, Traced,
+    Watching,
+};
 
 /// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,10 @@ pub struct Profile {
     /// A further run of the program under QEMU, in which its locks were traced. Absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// How much more the program does on more cores, as measured without a recorder. Absent in profiles
+    /// that nobody asked it for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Scaling>,
 }
 
 /// The machine a profile was taken on.
@@ -62,6 +69,12 @@ pub struct Run {
     pub steered_by: Option<u32>,
     /// How it ended, as a shell reports it: its exit status, or 128 plus the signal.
     pub exit_status: i32,
+    /// The processor time of the program and its descendants, if the whole run counts.
+    #[serde(rename = "cpu_ns", default, skip_serializing_if = "Option::is_none")]
+    pub cpu_time: Option<Nanoseconds<f64>>,
+    /// What others took of the cores meanwhile. Absent if the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interference: Option<Interference>,
     /// Each process image that took a lock. A fork adds one, and so does an exec.
     pub processes: Vec<Process>,
     /// What was seen of the program from outside, including what no recording tells. Absent if it

@@ -20,6 +20,7 @@ mod places;
 mod pthread;
 mod reader;
 mod recording;
+mod scaling;
 mod snapshot;
 mod spin_places;
 mod symbols;
@@ -44,6 +45,9 @@ pub use objects::{Object, ObjectKind};
 pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
 pub use pthread::is_pthread;
 pub use recording::{ClockRate, Lack, RECORDING_EXTENSION, Recording, RecordingError};
+pub use scaling::{
+    Interference, RUN, Scaling, ScalingPoint, ScalingQuality, TimedRun, WhyNotTimed,
+};
 pub use snapshot::Snapshot;
 pub use spin_places::SpinPlace;
 pub use symbols::Symbols;

@@ -29,6 +29,7 @@ fn kept(locks: Vec<Lock>) -> Profile {
             .expect("a host"),
         runs: vec![Run { cores: 2, processes: vec![process], ..Run::default() }],
         trace: None,
+        scaling: None,
     };
     let directory = tempfile::tempdir().expect("there is room");
     let (whole, rest) = (directory.path().join("whole.json"), directory.path().join("kept.json"));

@@ -317,6 +317,7 @@ fn profile() -> Profile {
             run(1, lock(Nanoseconds(200.0), Handoffs { same_core: 10_000, other_core: 0 })),
         ],
         trace: None,
+        scaling: None,
     }
 }
 

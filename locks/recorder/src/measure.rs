@@ -13,12 +13,15 @@ use kilocore_lock_profile::{
     FORMAT, FORMAT_VERSION, Process, Profile, Run, Snapshot, Unrecorded, WhyUnrecorded,
 };
 use kilocore_lock_watcher::{WatchError, possible};
-use kilocore_process::{CpuId, Obstacle, Output, Start, Started, allowed_cores, shell_status};
+use kilocore_process::{
+    CpuId, Input, Obstacle, Output, Start, Started, allowed_cores, shell_status,
+};
 
 use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured};
 use crate::error::MeasureError;
 use crate::host::host;
+use crate::interference::Before;
 use crate::outside::{self, RecorderPaths};
 use crate::recordings::Recordings;
 use crate::shortage::Shortage;
@@ -106,6 +109,7 @@ pub fn measure_as(
         host: host(measurement.begin.rate_since()),
         runs,
         trace: None,
+        scaling: None,
     };
     let Once { status, interrupted, time_was_up, never_began, shortages, not_watched, .. } = first;
     Ok(Measured { profile, status, interrupted, time_was_up, never_began, shortages, not_watched })
@@ -155,6 +159,8 @@ impl Measurement<'_> {
         let places = RecorderPaths { library: &self.library, recordings: recordings.path() };
         let (tell_start, started) = mpsc::channel();
         let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
+        let cores = confined_to.map_or(&self.cores[..], slice::from_ref);
+        let before = Before::look(cores);
         let began = Mark::now();
         let (end, watched, beside) = thread::scope(|scope| {
             let adopts = conduct.adopt_orphans;
@@ -177,6 +183,8 @@ impl Measurement<'_> {
         });
         let over = Mark::now();
         let end = end.map_err(|reason| failed(reason.into()))?;
+        let used = end.user + end.system;
+        let interference = before.since(used);
         let watched = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
         let from = watched.begin.as_ref().map_or(began, |moment| moment.mark);
         let to = watched.end.as_ref().map_or(over, |moment| moment.mark);
@@ -194,10 +202,13 @@ impl Measurement<'_> {
             executable: report.executables.get(pid).cloned().unwrap_or_default(),
             why: WhyUnrecorded::NoRoom,
         }));
+        let whole = watched.begin.is_none() && watched.end.is_none();
         let mut run = Run {
             cores: if confined_to.is_some() { 1 } else { self.cores.len() as u32 },
             wall_time: Nanoseconds::from(from.until(to)).calculated(),
             exit_status: shell_status(end.status),
+            cpu_time: whole.then(|| Nanoseconds::from(used).calculated()),
+            interference,
             processes,
             limit: report.limit,
             outside: Some(report.outside),
@@ -227,7 +238,7 @@ impl Measurement<'_> {
             command: self.command,
             environment: self.environment(recordings),
             cores: confined_to.map(slice::from_ref),
-            empty_input: confined_to.is_some(),
+            input: if confined_to.is_some() { Input::Repeated } else { Input::Inherited },
             output,
             adopt_orphans: self.conduct.adopt_orphans,
             ..Start::default()

@@ -11,17 +11,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{FORMAT, FORMAT_VERSION, Profile, Run};
 use kilocore_lock_watcher::{
     Options, Pid, ProcessScope, WatchError, check, check_file, possible, watch,
 };
-use kilocore_process::{Output, Start, Started, shell_status};
+use kilocore_process::{Output, Start, Started, allowed_cores, shell_status};
 
 use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured, SEED};
 use crate::error::MeasureError;
 use crate::events::{self, Event, Events};
 use crate::host::host;
+use crate::interference::Before;
 use crate::limits::Limits;
 
 /// Whether this user may watch programs on this machine.
@@ -51,6 +53,7 @@ pub fn measure_watching(
     let (delay, duration) = (conduct.delay, conduct.duration);
     let (tell_start, started) = mpsc::channel();
     let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
+    let before = Before::look(&allowed_cores());
     let begin = Mark::now();
     let (end, watched) = thread::scope(|scope| {
         let watcher = scope.spawn(move || {
@@ -74,7 +77,15 @@ pub fn measure_watching(
     });
     let end = end.map_err(|reason| failed(reason.into()))?;
     let seen = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
-    let run = seen.run.map(|run| Run { exit_status: shell_status(end.status), ..run });
+    let used = end.user + end.system;
+    let interference = before.since(used);
+    let whole = delay.is_none() && !seen.time_was_up && !end.interrupted;
+    let run = seen.run.map(|run| Run {
+        exit_status: shell_status(end.status),
+        cpu_time: whole.then(|| Nanoseconds::from(used).calculated()),
+        interference,
+        ..run
+    });
     let words = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let interrupted = end.interrupted;
     Ok(Measured { interrupted, ..measured(words, run, end.status, seen.time_was_up, begin) })
@@ -120,6 +131,7 @@ fn measured(
         host: host(begin.rate_since()),
         runs: run.iter().cloned().collect(),
         trace: None,
+        scaling: None,
     };
     let never_began = run.is_none();
     Measured {

@@ -12,6 +12,8 @@ mod fit_words;
 mod formats;
 mod locks;
 mod marks;
+mod measured_page;
+mod measured_words;
 mod page;
 mod program;
 mod quantities;

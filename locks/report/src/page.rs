@@ -12,6 +12,7 @@ use kilocore_show::text::printable_document;
 use kilocore_show::{Generated, Machine, Mark, Provenance, ReportError, number};
 
 use crate::locks::{about, second_choice};
+use crate::measured_page::MeasuredTable;
 use crate::program::{self, ConditionRow, LockRow};
 use crate::quantities::{ENERGY, THROUGHPUT, WAITING};
 use crate::source::CurveReport;
@@ -30,6 +31,7 @@ struct Page<'a> {
     machine_title: &'a str,
     generated: &'a Generated,
     advice: Option<Advice<'a>>,
+    measured_here: Option<MeasuredTable>,
     tiles: Vec<Tile>,
     linear: Chart,
     logarithmic: Chart,
@@ -110,6 +112,8 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
         sentences: &recommendation.text,
         command: recommendation.command.as_deref(),
     });
+    let here = forecast.measured.as_ref();
+    page.measured_here = here.map(|here| MeasuredTable::new(here, report.measured()));
     page.program = Some(program);
     let times = report.profile.and_then(|profile| profile.runs.first()?.checked_times());
     page.waits = times.map(|times| Waits::new(&times, report.measured()));
@@ -150,6 +154,7 @@ impl<'a> Page<'a> {
             machine_title: "",
             generated,
             advice: None,
+            measured_here: None,
             tiles: tiles(set, &simulated),
             linear: chart("linear", THROUGHPUT, Growth::Linear, LARGE),
             logarithmic: chart("log", THROUGHPUT, Growth::Logarithmic, LARGE),

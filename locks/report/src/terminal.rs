@@ -6,6 +6,7 @@
 
 mod fit;
 mod forecast;
+mod measured;
 mod profile;
 mod times;
 mod traced;

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use kilocore_process::{NotStarted, Output, Start, allowed_cores, run, utc_date};
+use kilocore_process::{Input, NotStarted, Output, Start, allowed_cores, run, utc_date};
 use kilocore_references::layout::Sizes;
 use kilocore_references::{About, PageNumber};
 
@@ -147,8 +147,9 @@ pub fn record<T>(
     let over = Over::default();
     thread::scope(|scope| {
         let runner = || {
-            let (output, empty_input) = (options.output, options.empty_input);
-            let end = run(Start { command: &command, output, empty_input, ..Start::default() });
+            let input = if options.empty_input { Input::Empty } else { Input::Inherited };
+            let end =
+                run(Start { command: &command, output: options.output, input, ..Start::default() });
             over.set(end.as_ref().ok().map(|end| end.status), &memory);
             end
         };

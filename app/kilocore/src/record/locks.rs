@@ -8,14 +8,15 @@ use clap::Args;
 use kilocore_command_line::{Failure, output, say};
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Profile, Run};
-use kilocore_lock_recorder::{Conduct, Measured, Options};
-use kilocore_process::Held;
+use kilocore_lock_recorder::{Conduct, Measured, Options, Timing};
+use kilocore_process::{Held, allowed_cores, sized_for};
 use kilocore_sched_daemon::Linux;
 
 use super::crash;
 use super::line_counter::LineCounter;
 use super::lost::Lost;
 use super::subject::{Choice, Subject};
+use super::timing;
 use super::window::Window;
 use crate::{examples, launch};
 
@@ -56,6 +57,7 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
         check(file)?;
     }
     let wanted = RecordingOptions {
+        timing: None,
         confined_run: arguments.twice,
         count_lines: arguments.count_lines,
         output_to_stderr: arguments.json,
@@ -122,6 +124,8 @@ fn print_hints(profile: &Profile) {
 /// How a program is to be measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordingOptions<'a> {
+    /// How it is timed on the cores that are here, if that is asked; `Some(None)` if it was declined.
+    pub(crate) timing: Option<Option<&'a Timing>>,
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
     /// Whether it is run once more, under QEMU.
@@ -138,10 +142,12 @@ pub(crate) fn run(
     subject: &Subject,
     wanted: &RecordingOptions<'_>,
 ) -> Result<(Measured, Held), Failure> {
-    let choice = subject.choice()?;
+    let asked = subject.choice()?;
+    let sized = asked.command().map(|command| sized_for(command, allowed_cores().len() as u32));
+    let choice = sized.as_deref().map_or(asked, |command| asked.with_command(command));
     let mut line_counter = None;
     subject.tell_what_is_done_instead();
-    if let Choice::Preload(command) | Choice::Watch(command) | Choice::Both(command) = choice {
+    if let Some(command) = choice.command() {
         launch::check(command)?;
         line_counter = wanted.count_lines.then(|| LineCounter::new(command)).transpose()?;
     }
@@ -168,6 +174,10 @@ pub(crate) fn run(
         }
     };
     choice.give_way();
+    if let Some(timing) = wanted.timing {
+        let part = wanted.window.delay.is_some() || wanted.window.duration.is_some();
+        timing::time(&mut measured, asked, timing, part);
+    }
     crash::tell(&measured);
     if let Some(error) = &measured.not_watched {
         say(&format!("it was recorded, but not watched from outside: {error}"));

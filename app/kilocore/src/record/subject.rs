@@ -34,12 +34,33 @@ pub(crate) struct Subject {
     /// With --pid: its descendants, too, and all processes of its service
     #[arg(long)]
     tree: bool,
-    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options
+    /// The program and its arguments, all that follows; `--` before it ends kilocore's own options.
+    /// {cores} or {threads} in them becomes the number of cores
     #[arg(trailing_var_arg = true, required_unless_present = "pid", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
-impl Choice<'_> {
+impl<'a> Choice<'a> {
+    /// The command that is to be started, if one is.
+    pub(crate) fn command(self) -> Option<&'a [OsString]> {
+        match self {
+            Choice::Preload(command) | Choice::Both(command) | Choice::Watch(command) => {
+                Some(command)
+            }
+            Choice::Attach(..) => None,
+        }
+    }
+
+    /// The same with another command.
+    pub(crate) fn with_command(self, command: &[OsString]) -> Choice<'_> {
+        match self {
+            Choice::Preload(_) => Choice::Preload(command),
+            Choice::Both(_) => Choice::Both(command),
+            Choice::Watch(_) => Choice::Watch(command),
+            Choice::Attach(pid, scope) => Choice::Attach(pid, scope),
+        }
+    }
+
     /// Leaves the cores to the program, if that runs on when it has been measured.
     pub(crate) fn give_way(self) {
         if matches!(self, Choice::Attach(..)) {

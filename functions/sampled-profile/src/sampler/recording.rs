@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use kilocore_linux::{HeldUp, offline_warning};
-use kilocore_process::{CpuId, End, NotStarted, Start, allowed_cores, run, spare_cores};
+use kilocore_process::{CpuId, End, Input, NotStarted, Start, allowed_cores, run, spare_cores};
 use tempfile::TempDir;
 
 use crate::sampler::own::{self, Buffers, Gathered, Host, Kernel, Sampler};
@@ -124,7 +124,7 @@ pub(crate) fn record_with(
     let ended = run(Start {
         command,
         cores,
-        empty_input: options.empty_input,
+        input: if options.empty_input { Input::Empty } else { Input::Inherited },
         output: options.program_output,
         observer: options.observer,
         before_exec: Some(Box::new(attach)),

@@ -77,7 +77,9 @@ impl<'a> View<'a> {
                 Vec::new(),
             ));
         };
-        let shut_out = super::watched::too_short(run).or_else(|| evidence.held_up());
+        let shut_out = super::watched::too_short(run)
+            .or_else(|| evidence.held_up())
+            .or_else(|| Evidence::host_was_busy(run, evidence.busy_cores));
         let answer = shut_out
             .map(|reason| unknown(vec![reason]))
             .or_else(|| super::only_waits::answer(run, evidence.busy_cores))

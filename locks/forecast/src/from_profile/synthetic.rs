@@ -100,6 +100,7 @@ pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
         },
         runs,
         trace: None,
+        scaling: None,
     }
 }
 

@@ -10,6 +10,7 @@ use kilocore_show::terminal::{NARROWEST, Style, bullet, sparkline, wrapped};
 use kilocore_show::text::{printable, shortened_apart};
 use kilocore_show::{Mark, number};
 
+use super::measured::measured;
 use crate::locks::second_choice;
 
 /// A forecast, at most as wide as `style` has it but for the command. All locks have a row if `all`
@@ -28,6 +29,7 @@ pub fn forecast_table(forecast: &Forecast, style: impl Into<Style>, all: bool) -
         // Not wrapped: it is to be copied.
         parts.push(format!("    {}", printable(command)));
     }
+    parts.extend(forecast.measured.as_ref().and_then(|here| measured(here, width)));
     parts.extend(curves(forecast, width, all));
     parts.extend(own_locks(forecast, width, all));
     parts.extend(list("What there is to know", &advice.text, width));

@@ -175,6 +175,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
             ..Evidence::default()
         }),
         coverage: Coverage::default(),
+        measured: None,
         recommendation: Recommendation {
             verdict: Verdict::LimitedByLocks,
             scaling_known: true,
@@ -317,5 +318,6 @@ fn profile() -> Profile {
         },
         runs: vec![run(2, 5.2e9), run(1, 8.9e9)],
         trace: None,
+        scaling: None,
     }
 }

@@ -41,6 +41,7 @@ fn profile(locks: Vec<Lock>) -> Profile {
         },
         runs: vec![Run { processes: vec![process], ..Run::default() }],
         trace: None,
+        scaling: None,
     }
 }
 

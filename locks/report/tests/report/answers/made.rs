@@ -433,6 +433,7 @@ prop_compose! {
             },
             runs: [run].into_iter().chain(alone).collect(),
             trace: None,
+            scaling: None,
         }
     }
 }

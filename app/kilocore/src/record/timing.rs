@@ -1,0 +1,68 @@
+//! Timing a program on the cores that are here: the options for it, and what is said meanwhile.
+
+use std::time::Duration;
+
+use clap::Args;
+use kilocore_command_line::{Failure, say};
+use kilocore_lock_profile::{Scaling, WhyNotTimed};
+use kilocore_lock_recorder::{Measured, Timing, time_on_cores};
+use kilocore_process::work::Rule;
+
+use super::subject::Choice;
+use crate::time;
+
+/// How a program is timed on one core, on two, and so on.
+#[derive(Debug, Args)]
+pub(crate) struct TimingOptions {
+    /// Time the program on 1, 2, 4, … of the cores that are here, in turn and without a recorder, for so
+    /// long in all; 0 for not at all
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_none, default_value = "20")]
+    budget: Duration,
+    /// Count units of work in what the program prints: a line that the expression matches is one,
+    /// or, if it has a group, the numbers there are added up [default: a run is one unit]
+    #[arg(long, value_name = "REGEX")]
+    work: Option<String>,
+}
+
+impl TimingOptions {
+    /// How to time, or `None` for not at all.
+    pub(crate) fn timing(&self) -> Result<Option<Timing>, Failure> {
+        let rule = match &self.work {
+            Some(expression) => Rule::lines(expression, None)?,
+            None => Rule::runs(),
+        };
+        Ok((!self.budget.is_zero()).then_some(Timing { budget: self.budget, rule }))
+    }
+}
+
+/// Times the program that was measured, if that can be done. What was measured is in its profile then.
+pub(crate) fn time(
+    measured: &mut Measured,
+    choice: Choice<'_>,
+    timing: Option<&Timing>,
+    part: bool,
+) {
+    let Some(timing) = timing else {
+        measured.profile.scaling = Some(Scaling::untimed(WhyNotTimed::Once));
+        return;
+    };
+    let scaling = match (choice.command(), &measured.profile.runs[..]) {
+        (_, []) => return,
+        (None, _) => Scaling::untimed(WhyNotTimed::Attached),
+        (_, [first, ..]) if measured.interrupted || first.exit_status != 0 => {
+            Scaling::untimed(WhyNotTimed::Failed)
+        }
+        _ if part => Scaling::untimed(WhyNotTimed::PartOfARun),
+        (Some(command), [first, rest @ ..]) => {
+            time_on_cores(command, timing, first, rest.first(), &tell)
+        }
+    };
+    measured.profile.scaling = Some(scaling);
+}
+
+fn tell(runs: u32, expected: Duration) {
+    let seconds = expected.as_secs_f64().max(1.0).round();
+    say(&format!(
+        "timing it without a recorder, {runs} more runs on one core and on more, some {seconds} s"
+    ));
+}

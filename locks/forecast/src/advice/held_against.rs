@@ -1,0 +1,153 @@
+//! An answer, held against what was measured on the cores that are here.
+//!
+//! What was measured is right. Where more cores bring nothing here, no answer says that the program
+//! scales, and where the forecast does not agree with what was measured there is no advice from it.
+
+use kilocore_lock_profile::ScalingPoint;
+
+use super::answer::{answer, unknown};
+use crate::measured_here::{MeasuredHere, Shown};
+use crate::words::{counted, rounded};
+use crate::{Recommendation, Verdict};
+
+/// The answer after it was held against what was measured.
+pub(crate) fn held_against(given: Recommendation, here: &MeasuredHere) -> Recommendation {
+    let Some(shown) = here.shown() else { return given };
+    let confidence = given.confidence.clone();
+    let held = match (given.verdict, shown) {
+        (Verdict::LimitedByLocks | Verdict::CoresUnused, _) | (_, Shown::Gains(_)) => {
+            match here.contradicts() {
+                Some((point, forecast)) => disagreeing(&point, forecast.speedup),
+                None if given.verdict == Verdict::CoresUnused => turns(given, shown),
+                None => given,
+            }
+        }
+        (_, Shown::Unused(point)) => unused(given, &point),
+        (Verdict::NotByLocks, Shown::BusyForNothing(point)) => busy_for_nothing(&point),
+        (Verdict::Unknown | Verdict::TooLittleEvidence, Shown::BusyForNothing(point)) => {
+            let mut given = given;
+            given.text.insert(0, format!("Measured here: {}; {}.", did(&point), why_busy(&point)));
+            given
+        }
+    };
+    Recommendation { confidence, ..held }
+}
+
+/// What was measured, worded such that it can stand in a sentence.
+fn did(point: &ScalingPoint) -> String {
+    let between = |speedup: f64| format!("{speedup:.2}");
+    let [low, high] = [point.speedup_low, point.speedup_high].map(between);
+    let interval = if low == high { String::new() } else { format!(", {low} to {high}") };
+    format!(
+        "on {} it does {:.2} times what it does on one (measured here in {}{interval})",
+        counted(point.cores.into(), "core"),
+        point.speedup,
+        counted(point.runs as u64, "round")
+    )
+}
+
+fn why_busy(point: &ScalingPoint) -> String {
+    format!(
+        "it keeps {:.1} of them busy all the same: its threads spin, or they compete for memory or for \
+         something in the kernel",
+        point.busy_cores
+    )
+}
+
+/// The forecast says something else.
+fn disagreeing(point: &ScalingPoint, forecast: f64) -> Recommendation {
+    let why = format!(
+        "its forecast does not agree with what was measured, so there is no advice from it: {}, and {} \
+         times would be expected from the locks that were seen",
+        did(point),
+        rounded(forecast)
+    );
+    unknown(vec![why])
+}
+
+/// Threads that take turns would leave cores unused, and the measurement says whether they do.
+fn turns(given: Recommendation, shown: Shown) -> Recommendation {
+    match shown {
+        Shown::Unused(_) => given,
+        Shown::Gains(point) | Shown::BusyForNothing(point) => {
+            let why =
+                format!("its threads waited for one another or for work, but {}", did(&point));
+            Recommendation { text: given.text, ..unknown(vec![why]) }
+        }
+    }
+}
+
+/// More cores bring nothing, and are not used.
+fn unused(given: Recommendation, point: &ScalingPoint) -> Recommendation {
+    let why = format!("{}, and keeps {:.1} of them busy", did(point), point.busy_cores);
+    let mut text = given.text;
+    if matches!(given.verdict, Verdict::Unknown | Verdict::TooLittleEvidence) {
+        text.insert(0, format!("Why is not known. {}", given.headline));
+    }
+    answer(Verdict::CoresUnused, &why, text)
+}
+
+/// More cores bring nothing although they are busy, and locks are not the reason.
+fn busy_for_nothing(point: &ScalingPoint) -> Recommendation {
+    unknown(vec![format!(
+        "{}; {}. The locks that were seen do not explain that",
+        did(point),
+        why_busy(point)
+    )])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measured_here::tests::scaling;
+
+    fn here(two: f64, busy: f64) -> MeasuredHere {
+        MeasuredHere::of(&scaling(1.0, two, busy))
+    }
+
+    fn of(verdict: Verdict) -> Recommendation {
+        let lock = (verdict == Verdict::LimitedByLocks).then_some("mcs");
+        let command = lock.map(|_| "kilocore run --lock mcs -- ./program".to_owned());
+        let answer = answer(verdict, "forecast to scale to 32 cores; look elsewhere", Vec::new());
+        Recommendation { lock, command, ..answer }
+    }
+
+    #[test]
+    fn nothing_scales_whose_second_core_brings_nothing() {
+        for verdict in [Verdict::NotByLocks, Verdict::Unknown, Verdict::TooLittleEvidence] {
+            let held = held_against(of(verdict), &here(0.99, 1.0));
+            assert_eq!(held.verdict, Verdict::CoresUnused, "{held:?}");
+            assert!(held.headline.contains("on 2 cores it does 1.01 times"), "{}", held.headline);
+            assert!(!held.headline.contains("scale to"), "{}", held.headline);
+        }
+        let busy = held_against(of(Verdict::NotByLocks), &here(0.95, 1.9));
+        assert_eq!(busy.verdict, Verdict::Unknown);
+        assert!(busy.headline.contains("1.9 of them busy"), "{}", busy.headline);
+    }
+
+    #[test]
+    fn a_forecast_that_disagrees_gives_no_advice() {
+        let mut here = here(0.5, 2.0);
+        here.compare(1.1, (1.1, 1.1));
+        let held = held_against(of(Verdict::LimitedByLocks), &here);
+        assert_eq!((held.verdict, held.lock, held.command), (Verdict::Unknown, None, None));
+        assert!(held.headline.contains("does not agree"), "{}", held.headline);
+        here.compare(1.9, (1.9, 1.9));
+        let given = of(Verdict::LimitedByLocks);
+        assert_eq!(held_against(given.clone(), &here), given);
+    }
+
+    #[test]
+    fn threads_that_are_said_to_take_turns_do_so_here() {
+        let given = of(Verdict::CoresUnused);
+        assert_eq!(held_against(given.clone(), &here(1.0, 1.0)), given);
+        assert_eq!(held_against(given, &here(0.55, 1.8)).verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn what_was_not_measured_changes_nothing() {
+        let untimed = MeasuredHere::of(&kilocore_lock_profile::Scaling::default());
+        let given = of(Verdict::NotByLocks);
+        assert_eq!(held_against(given.clone(), &untimed), given);
+    }
+}

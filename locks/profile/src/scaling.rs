@@ -1,0 +1,360 @@
+//! How much more a program does here on more cores: runs without a recorder, timed.
+//!
+//! Runs on one core, on two, and so on are made in turn, and such a round is made several times: what
+//! happens on a host meanwhile then falls on all numbers of cores alike. A run on many cores is held
+//! against the run on one core of the same round.
+
+use std::collections::BTreeMap;
+
+use kilocore_figures::{Nanoseconds, median};
+use serde::{Deserialize, Serialize};
+
+/// A run is disturbed if others took more than this share of the time of its cores.
+const DISTURBED: f64 = 0.1;
+/// The kernel counts in ticks of at most 10 ms, and by samples: on each core, so much of what others took may
+/// be the program's own.
+const TICKS: Nanoseconds<f64> = Nanoseconds(20e6);
+/// Shorter runs show how a program starts, and no tick counts what happened meanwhile.
+const SHORT: Nanoseconds<f64> = Nanoseconds(50e6);
+/// Runs whose times differ by less than this share take the same time.
+const SAME_TIME: f64 = 0.03;
+/// A program that runs for a set time has so many times the processor time on all cores, at least.
+const MORE_COMPUTING: f64 = 1.3;
+/// Rounds that were not disturbed, from which on something is concluded.
+const ENOUGH: usize = 2;
+
+/// What other programs, and other guests of the same machine, took of the cores that a run was allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Interference {
+    /// The time that programs of this system had on them, summed over the cores.
+    #[serde(rename = "others_ns")]
+    pub others: Nanoseconds<f64>,
+    /// The time that the hypervisor gave to others while something wanted to run here.
+    #[serde(rename = "stolen_ns")]
+    pub stolen: Nanoseconds<f64>,
+}
+
+impl Interference {
+    /// How many cores that was on average, of a run of this length.
+    #[must_use]
+    pub fn cores(&self, wall_time: Nanoseconds<f64>) -> f64 {
+        (self.others + self.stolen) / wall_time.max(Nanoseconds(1.0))
+    }
+
+    /// The share of the cores' time that it certainly was, from 0 to 1.
+    #[must_use]
+    pub fn share(&self, cores: u32, wall_time: Nanoseconds<f64>) -> f64 {
+        let cores = f64::from(cores.max(1));
+        let certain = (self.others + self.stolen).0 - TICKS.0 * cores;
+        (certain / (wall_time.0.max(1.0) * cores)).clamp(0.0, 1.0)
+    }
+}
+
+/// A timed run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimedRun {
+    /// The round that it belongs to. In a round, each number of cores has one run.
+    pub round: u32,
+    /// How many cores it was allowed.
+    pub cores: u32,
+    /// From its start to its end.
+    #[serde(rename = "wall_ns")]
+    pub wall_time: Nanoseconds<f64>,
+    /// The processor time of all its threads and processes.
+    #[serde(rename = "cpu_ns")]
+    pub cpu_time: Nanoseconds<f64>,
+    /// The units of work that it did.
+    pub work: f64,
+    /// What others took of its cores. Absent if the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interference: Option<Interference>,
+}
+
+impl TimedRun {
+    /// Units of work in a second.
+    #[must_use]
+    pub fn throughput(&self) -> f64 {
+        self.work / self.wall_time.max(Nanoseconds(1.0)).seconds()
+    }
+
+    /// How many cores it kept busy on average.
+    #[must_use]
+    pub fn busy_cores(&self) -> f64 {
+        self.cpu_time / self.wall_time.max(Nanoseconds(1.0))
+    }
+
+    /// Whether others took too much of its cores.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        let share = |other: &Interference| other.share(self.cores, self.wall_time);
+        self.interference.as_ref().map_or(0.0, share) > DISTURBED
+    }
+}
+
+/// Why a program was not timed on fewer cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyNotTimed {
+    /// It may run once only.
+    Once,
+    /// It ran already.
+    Attached,
+    /// Only one core is allowed.
+    OneCore,
+    /// A round would take longer than all rounds may.
+    TooLong,
+    /// What counts was not a whole run: it was ended, or counted from a moment on.
+    PartOfARun,
+    /// A run failed.
+    Failed,
+    /// Its standard input was no file, so that it had none the second time, and did less.
+    Input,
+    /// Nothing of what it printed could be counted.
+    NoWork,
+}
+
+/// How much more the program does here on more cores, as measured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Scaling {
+    /// What a unit of work is called: `run` if each run is one.
+    pub unit: String,
+    /// The timed runs. Empty if there were none.
+    pub runs: Vec<TimedRun>,
+    /// Why there are no runs, or no more of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<WhyNotTimed>,
+}
+
+/// What was measured on one number of cores.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ScalingPoint {
+    /// The number of cores.
+    pub cores: u32,
+    /// Runs that the figures are of.
+    pub runs: usize,
+    /// Units of work in a second: the median.
+    pub throughput: f64,
+    /// How many times as much that is as on one core: the median over the rounds.
+    pub speedup: f64,
+    /// The least of the rounds.
+    pub speedup_low: f64,
+    /// The most of the rounds.
+    pub speedup_high: f64,
+    /// Cores that were busy: the median.
+    pub busy_cores: f64,
+}
+
+/// What the timed runs are good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScalingQuality {
+    /// They show how the program scales here.
+    Good,
+    /// There are too few of them.
+    FewRounds,
+    /// Others had too much of the cores in most rounds.
+    Disturbed,
+    /// The runs are so short that they show how the program starts.
+    Short,
+    /// All runs took the same time, and computed more on more cores. The program runs for a set time
+    /// whatever it does, or it spins: a run is no unit of work.
+    SetTime,
+}
+
+impl Scaling {
+    /// A program that was not timed.
+    #[must_use]
+    pub fn untimed(why: WhyNotTimed) -> Self {
+        Self { why_not: Some(why), ..Self::default() }
+    }
+
+    /// The largest number of cores that was timed.
+    #[must_use]
+    pub fn most_cores(&self) -> u32 {
+        self.runs.iter().map(|run| run.cores).max().unwrap_or(0)
+    }
+
+    /// The rounds that have all numbers of cores, and whether one of their runs was disturbed.
+    fn rounds(&self) -> Vec<(bool, BTreeMap<u32, &TimedRun>)> {
+        let mut rounds: BTreeMap<u32, BTreeMap<u32, &TimedRun>> = BTreeMap::new();
+        for run in self.runs.iter().filter(|run| run.throughput() > 0.0) {
+            rounds.entry(run.round).or_default().insert(run.cores, run);
+        }
+        let counts = rounds.values().map(BTreeMap::len).max().unwrap_or(0);
+        let whole =
+            rounds.into_values().filter(|round| round.len() == counts && round.contains_key(&1));
+        whole.map(|round| (round.values().any(|run| run.is_disturbed()), round)).collect()
+    }
+
+    /// The rounds that count: those that were not disturbed, if there are any.
+    fn counted(&self) -> Vec<BTreeMap<u32, &TimedRun>> {
+        let rounds = self.rounds();
+        let any_quiet = rounds.iter().any(|(disturbed, _)| !disturbed);
+        let counts = |(disturbed, _): &(bool, _)| !(*disturbed && any_quiet);
+        rounds.into_iter().filter(counts).map(|(_, round)| round).collect()
+    }
+
+    /// What was measured on each number of cores, in ascending order. Rounds in which others had too much
+    /// of the cores are left out, unless all were so.
+    #[must_use]
+    pub fn points(&self) -> Vec<ScalingPoint> {
+        let rounds = self.counted();
+        let cores = rounds.first().into_iter().flat_map(|round| round.keys().copied());
+        cores
+            .filter_map(|cores| {
+                let runs: Vec<&TimedRun> =
+                    rounds.iter().filter_map(|round| round.get(&cores).copied()).collect();
+                let speedups: Vec<f64> = rounds
+                    .iter()
+                    .filter_map(|round| {
+                        Some(round.get(&cores)?.throughput() / round.get(&1)?.throughput())
+                    })
+                    .collect();
+                Some(ScalingPoint {
+                    cores,
+                    runs: runs.len(),
+                    throughput: median(runs.iter().map(|run| run.throughput()))?,
+                    speedup: median(speedups.iter().copied())?,
+                    speedup_low: speedups.iter().copied().fold(f64::INFINITY, f64::min),
+                    speedup_high: speedups.iter().copied().fold(0.0, f64::max),
+                    busy_cores: median(runs.iter().map(|run| run.busy_cores()))?,
+                })
+            })
+            .collect()
+    }
+
+    /// What the timed runs are good for.
+    #[must_use]
+    pub fn quality(&self) -> ScalingQuality {
+        let rounds = self.rounds();
+        let quiet = rounds.iter().filter(|(disturbed, _)| !disturbed).count();
+        if rounds.is_empty() {
+            ScalingQuality::FewRounds
+        } else if 2 * quiet < rounds.len() {
+            ScalingQuality::Disturbed
+        } else if self.runs.iter().any(|run| run.wall_time < SHORT) {
+            ScalingQuality::Short
+        } else if self.has_set_time() {
+            ScalingQuality::SetTime
+        } else if quiet < ENOUGH {
+            ScalingQuality::FewRounds
+        } else {
+            ScalingQuality::Good
+        }
+    }
+
+    /// The point of the most cores, if the runs show how the program scales.
+    #[must_use]
+    pub fn known(&self) -> Option<ScalingPoint> {
+        let last = self.points().pop()?;
+        (self.quality() == ScalingQuality::Good && last.cores > 1).then_some(last)
+    }
+
+    fn has_set_time(&self) -> bool {
+        let rounds = self.counted();
+        let most = self.most_cores();
+        let alike = rounds.iter().filter(|round| {
+            let (Some(one), Some(all)) = (round.get(&1), round.get(&most)) else { return false };
+            let times = all.wall_time / one.wall_time;
+            (times - 1.0).abs() < SAME_TIME && all.cpu_time.0 > MORE_COMPUTING * one.cpu_time.0
+        });
+        self.unit == RUN && most > 1 && !rounds.is_empty() && alike.count() == rounds.len()
+    }
+}
+
+/// The unit where each run is one.
+pub const RUN: &str = "run";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(round: u32, cores: u32, seconds: f64, busy: f64) -> TimedRun {
+        let wall_time = Nanoseconds(seconds * 1e9);
+        TimedRun {
+            round,
+            cores,
+            wall_time,
+            cpu_time: wall_time * busy,
+            work: 1.0,
+            interference: Some(Interference::default()),
+        }
+    }
+
+    fn scaling(runs: Vec<TimedRun>) -> Scaling {
+        Scaling { unit: RUN.to_owned(), runs, why_not: None }
+    }
+
+    #[test]
+    fn runs_are_held_against_those_of_the_same_round() {
+        let scaling = scaling(vec![
+            run(0, 1, 2.0, 1.0),
+            run(0, 2, 1.0, 2.0),
+            run(1, 1, 4.0, 1.0),
+            run(1, 2, 2.5, 1.6),
+            run(2, 1, 2.0, 1.0),
+            run(2, 2, 1.1, 1.8),
+        ]);
+        let point = scaling.known().expect("three rounds");
+        assert_eq!((point.cores, point.runs), (2, 3));
+        assert!((point.speedup - 2.0 / 1.1).abs() < 1e-9, "{point:?}");
+        assert_eq!((point.speedup_low, point.speedup_high), (1.6, 2.0));
+    }
+
+    #[test]
+    fn rounds_that_others_disturbed_are_left_out_or_said_to_be_so() {
+        let mut runs = vec![
+            run(0, 1, 1.0, 1.0),
+            run(0, 2, 0.5, 2.0),
+            run(1, 1, 1.0, 1.0),
+            run(1, 2, 0.5, 2.0),
+        ];
+        let mut bad = run(2, 2, 2.0, 0.5);
+        bad.interference =
+            Some(Interference { others: Nanoseconds(3e9), ..Interference::default() });
+        runs.extend([run(2, 1, 1.0, 1.0), bad.clone()]);
+        let known = scaling(runs.clone()).known().expect("two of three rounds were quiet");
+        assert_eq!((known.runs, known.speedup), (2, 2.0));
+        runs.extend(
+            [3, 4]
+                .into_iter()
+                .flat_map(|round| [run(round, 1, 1.0, 1.0), TimedRun { round, ..bad.clone() }]),
+        );
+        assert_eq!(scaling(runs).quality(), ScalingQuality::Disturbed);
+    }
+
+    #[test]
+    fn a_tick_that_may_be_the_programs_own_is_no_disturbance() {
+        let mut one = run(0, 1, 0.06, 1.0);
+        one.interference =
+            Some(Interference { others: Nanoseconds(20e6), ..Interference::default() });
+        assert!(!one.is_disturbed());
+    }
+
+    #[test]
+    fn a_set_time_is_no_unit_of_work_and_neither_is_a_start() {
+        let of = |all: TimedRun, one: TimedRun| {
+            let again = [&one, &all].map(|run| TimedRun { round: 1, ..run.clone() });
+            scaling([one, all].into_iter().chain(again).collect())
+        };
+        let timed = of(run(0, 2, 5.0, 2.0), run(0, 1, 5.01, 1.0));
+        assert_eq!(timed.quality(), ScalingQuality::SetTime);
+        let counted = Scaling { unit: "event".to_owned(), ..timed };
+        assert_eq!(counted.quality(), ScalingQuality::Good);
+        let turns = of(run(0, 2, 5.0, 1.0), run(0, 1, 5.01, 1.0));
+        assert_eq!(turns.quality(), ScalingQuality::Good, "it computes one thread at a time");
+        assert_eq!(of(run(0, 2, 0.01, 1.0), run(0, 1, 0.01, 1.0)).quality(), ScalingQuality::Short);
+        assert_eq!(scaling(Vec::new()).quality(), ScalingQuality::FewRounds);
+        assert_eq!(
+            scaling(vec![run(0, 1, 1.0, 1.0), run(0, 2, 1.0, 1.0)]).quality(),
+            ScalingQuality::FewRounds
+        );
+    }
+
+    #[test]
+    fn a_round_that_was_broken_off_does_not_count() {
+        let whole = [0, 1].into_iter().flat_map(|r| [run(r, 1, 1.0, 1.0), run(r, 2, 0.5, 2.0)]);
+        let scaling = scaling(whole.chain([run(2, 1, 1.0, 1.0)]).collect());
+        assert_eq!(scaling.points().iter().map(|point| point.runs).collect::<Vec<_>>(), [2, 2]);
+    }
+}

@@ -1,0 +1,159 @@
+//! Timing a program on one core, on two, and so on, without a recorder.
+//!
+//! Each run has all its cores for itself as far as this process can see to that, an input that begins
+//! anew, and output that goes nowhere. What others took of the cores meanwhile is kept with each run.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use kilocore_figures::Nanoseconds;
+use kilocore_hardware::cores_first;
+use kilocore_lock_profile::{RUN, Run, Scaling, TimedRun, WhyNotTimed};
+use kilocore_process::work::{Counter, Rule};
+use kilocore_process::{CpuId, Input, Observer, Output, Start, allowed_cores, is_sized, sized_for};
+
+use crate::interference::Before;
+
+/// As many rounds as show how much rounds differ.
+const ROUNDS: u32 = 3;
+/// The most rounds, if they take no more than a quarter of the time.
+const MOST_ROUNDS: u32 = 5;
+/// A run that computes less than this share of what the recorded run did has not done the same.
+const DID_LESS: f64 = 0.5;
+
+/// How a program is timed.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    /// How long all rounds together may take. The first is made if it can be expected to take no longer.
+    pub budget: Duration,
+    /// What counts as a unit of work.
+    pub rule: Rule,
+}
+
+/// Times a program on one core, on powers of two, and on all cores that are allowed, in turn. `first` is
+/// the recorded run; `confined` the one on one core, if there was one. In the command, `{cores}` and
+/// `{threads}` become the number of cores. `tell` is called with the number of runs and the time that they
+/// are expected to take, before the first of them.
+///
+/// A signal that asks this process to end meanwhile ends the run that is going on, and is the reason for
+/// which there are no more.
+#[must_use]
+pub fn time_on_cores(
+    command: &[OsString],
+    timing: &Timing,
+    first: &Run,
+    confined: Option<&Run>,
+    tell: &dyn Fn(u32, Duration),
+) -> Scaling {
+    let cores = cores_first(&allowed_cores());
+    if cores.len() < 2 {
+        return Scaling::untimed(WhyNotTimed::OneCore);
+    }
+    let counts = counts_up_to(cores.len() as u32);
+    // On fewer cores it takes no longer than on one, where it takes all its processor time.
+    let on_all = wall(first);
+    let on_one = confined.map_or_else(|| on_all.max(processor_time(first)), wall);
+    let round = on_all + on_one * (counts.len() as u32 - 1);
+    if round > timing.budget {
+        return Scaling::untimed(WhyNotTimed::TooLong);
+    }
+    let fit = |budget: Duration, most: u32| {
+        ((budget.as_secs_f64() / round.as_secs_f64().max(1e-3)) as u32).clamp(1, most)
+    };
+    let rounds = fit(timing.budget, ROUNDS).max(fit(timing.budget / 4, MOST_ROUNDS));
+    tell(rounds * counts.len() as u32, round * rounds);
+    let unit = timing.rule.unit().to_owned();
+    let mut scaling = Scaling { unit, runs: Vec::new(), why_not: None };
+    let began = Instant::now();
+    for number in 0..rounds {
+        let round_began = Instant::now();
+        // Every other round goes down, so that what changes slowly falls on all alike.
+        let mut order = counts.clone();
+        if number % 2 == 1 {
+            order.reverse();
+        }
+        for count in order {
+            match one_run(command, &timing.rule, number, &cores[..count as usize]) {
+                Ok(run) if did_less(&run, first, cores.len()) && timing.rule.unit() == RUN => {
+                    return Scaling::untimed(WhyNotTimed::Input);
+                }
+                Ok(run) => scaling.runs.push(run),
+                Err(why) if scaling.runs.is_empty() => return Scaling::untimed(why),
+                Err(why) => return Scaling { why_not: Some(why), ..scaling },
+            }
+        }
+        // A program may be slower without a recorder's second run to go by, or the host may be.
+        if began.elapsed() + round_began.elapsed() > timing.budget {
+            break;
+        }
+    }
+    scaling
+}
+
+/// Powers of two below the number of cores, and that number.
+fn counts_up_to(most: u32) -> Vec<u32> {
+    let powers = (0..u32::BITS).map(|power| 1 << power).take_while(|&count| count < most);
+    powers.chain([most]).collect()
+}
+
+fn wall(run: &Run) -> Duration {
+    Duration::from_nanos(run.wall_time.0.max(0.0) as u64)
+}
+
+fn processor_time(run: &Run) -> Duration {
+    Duration::from_nanos(run.cpu_time.map_or(0.0, |time| time.0.max(0.0)) as u64)
+}
+
+/// Whether a run on all cores did less than the recorded one, whose standard input was not empty.
+fn did_less(run: &TimedRun, first: &Run, all: usize) -> bool {
+    let recorded = first.cpu_time.map_or(0.0, |time| time.0);
+    run.cores as usize == all
+        && recorded > 0.0
+        && run.cpu_time.0 < DID_LESS * recorded
+        && input_may_differ()
+}
+
+/// Whether standard input is neither a file, which is read anew, nor a device such as a terminal.
+fn input_may_differ() -> bool {
+    // SAFETY: the structure is ours to be written; all zeros are one.
+    unsafe {
+        let mut file: libc::stat = core::mem::zeroed();
+        let known = libc::fstat(libc::STDIN_FILENO, &raw mut file) == 0;
+        known && matches!(file.st_mode & libc::S_IFMT, libc::S_IFIFO | libc::S_IFSOCK)
+    }
+}
+
+fn one_run(
+    command: &[OsString],
+    rule: &Rule,
+    round: u32,
+    cores: &[CpuId],
+) -> Result<TimedRun, WhyNotTimed> {
+    let sized = is_sized(command).then(|| sized_for(command, cores.len() as u32));
+    let counter = Counter::new(rule.clone());
+    let before = Before::look(cores);
+    let end = kilocore_process::run(Start {
+        command: sized.as_deref().unwrap_or(command),
+        cores: Some(cores),
+        input: Input::Repeated,
+        output: Output::Discarded,
+        observer: rule.needs_output().then_some(&counter as &dyn Observer),
+        adopt_orphans: true,
+        ..Start::default()
+    })
+    .map_err(|_| WhyNotTimed::Failed)?;
+    let cpu_time = end.user + end.system;
+    let interference = before.since(cpu_time);
+    if end.interrupted || !end.status.success() {
+        return Err(WhyNotTimed::Failed);
+    }
+    let work = counter.finish(end.status).map_err(|_| WhyNotTimed::NoWork)?;
+    Ok(TimedRun {
+        round,
+        cores: cores.len() as u32,
+        wall_time: Nanoseconds::from(end.elapsed).calculated(),
+        cpu_time: Nanoseconds::from(cpu_time).calculated(),
+        work: work.count.to_f64(),
+        interference,
+    })
+}
