@@ -4,8 +4,8 @@
 //! [`Style`](kilocore_show::terminal::Style): the width of a line in columns, and whether characters
 //! beyond ASCII are shown. A width alone does for one.
 
-mod fit;
-mod forecast;
+pub(crate) mod fit;
+pub(crate) mod forecast;
 mod profile;
 mod times;
 mod traced;

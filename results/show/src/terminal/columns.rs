@@ -29,6 +29,21 @@ impl Column {
         Self { heading: heading.to_owned(), align, cells: items.iter().map(cell).collect() }
     }
 
+    /// Its heading.
+    pub fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    /// How it stands.
+    pub fn align(&self) -> Align {
+        self.align
+    }
+
+    /// What is in it, from above.
+    pub fn cells(&self) -> &[String] {
+        &self.cells
+    }
+
     /// Whether it has this heading.
     pub fn is(&self, heading: &str) -> bool {
         self.heading == heading
