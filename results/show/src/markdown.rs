@@ -45,10 +45,9 @@ fn cell(text: &str) -> String {
 /// Returns a table of these columns, whose cells are shown as [`prose`], without a line end behind it.
 #[must_use]
 pub fn of_columns(columns: &[Column]) -> String {
-    let headings: Vec<_> =
-        columns.iter().map(|column| (column.heading(), column.align())).collect();
-    let rows = columns.first().map_or(0, |column| column.cells().len());
-    let row = |row: usize| columns.iter().map(|column| prose(&column.cells()[row])).collect();
+    let headings: Vec<_> = columns.iter().map(|column| (&*column.heading, column.align)).collect();
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    let row = |row: usize| columns.iter().map(|column| prose(&column.cells[row])).collect();
     table(&headings, &(0..rows).map(row).collect::<Vec<_>>())
 }
 

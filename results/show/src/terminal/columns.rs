@@ -18,30 +18,15 @@ pub enum Align {
 /// A column of a table.
 #[derive(Debug)]
 pub struct Column {
-    heading: String,
-    align: Align,
-    cells: Vec<String>,
+    pub(crate) heading: String,
+    pub(crate) align: Align,
+    pub(crate) cells: Vec<String>,
 }
 
 impl Column {
     /// A column with a cell for each item.
     pub fn new<T>(heading: &str, align: Align, items: &[T], cell: impl Fn(&T) -> String) -> Self {
         Self { heading: heading.to_owned(), align, cells: items.iter().map(cell).collect() }
-    }
-
-    /// Its heading.
-    pub fn heading(&self) -> &str {
-        &self.heading
-    }
-
-    /// How it stands.
-    pub fn align(&self) -> Align {
-        self.align
-    }
-
-    /// What is in it, from above.
-    pub fn cells(&self) -> &[String] {
-        &self.cells
     }
 
     /// Whether it has this heading.
