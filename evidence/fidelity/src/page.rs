@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use askama::Template;
-use kilocore_show::number;
+use kilocore_show::{markdown, number};
 
 use crate::bars::Bar;
 use crate::data::{DataSet, MACHINES};
 use crate::notes::Notes;
-use crate::profiles::FromProfiles;
+use crate::profiles::{FromProfiles, MARK};
 use crate::run::Answer;
 use crate::split::{PREFERENCE, Setting};
 use crate::summary::{self, Group, Summary};
@@ -79,7 +79,7 @@ struct Page<'a> {
     worst: String,
     explained: Vec<(String, &'a str)>,
     plots: Vec<Plotted<'a>>,
-    profiles: Option<&'a str>,
+    profiles: Option<String>,
     details: Vec<Details>,
 }
 
@@ -113,7 +113,7 @@ pub fn files(contents: Contents<'_>) -> Result<Vec<File>, askama::Error> {
         worst: tables::worst(&worst),
         explained: worst.iter().filter_map(|a| Some((name(a), notes.on(a)?))).collect(),
         plots: plotted.iter().map(|a| plot(a)).collect(),
-        profiles: profiles.map(|profiles| profiles.section.as_str()),
+        profiles: profiles.map(|from| markdown::marked(MARK, &from.section)),
         details: details(answers),
     };
     let mut files = vec![File { path: "fidelity.md".to_owned(), text: page.render()? }];
@@ -253,7 +253,9 @@ mod tests {
         let files = made_up(&Oracle(1.3));
         let page = &files[0].text;
         assert!(page.contains("* **p on A48:** Its waiters sleep."), "{page}");
-        assert!(page.contains("Profiles were forecast."));
+        let section =
+            "<!-- setting-c -->\nProfiles were forecast.\n<!-- end -->\n\n## Every program\n";
+        assert!(page.contains(section), "{page}");
         assert!(page.contains("50 % ('scales')"), "the constant answer's score");
         assert!(page.contains("odd\\|name"));
         assert!(page.contains("**no**"), "an error of 30 % misses a bar of 20 %");

@@ -32,7 +32,7 @@ use crate::summary::Share;
 pub use comparison::{Comparison, LockComparison};
 pub use forecasts::{compare, simulations};
 pub use index::{Entry, ReadWrite, read_index};
-pub use section::{constant_verdicts, gain_errors_file, markdown};
+pub use section::{MARK, constant_verdicts, gain_errors_file, markdown};
 
 /// What is wrong with a file, or with a forecast from it.
 #[derive(Debug, Error)]

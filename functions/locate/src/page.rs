@@ -1,15 +1,15 @@
 //! The page of a comparison of two profiles, and its other files.
 
-use crate::{Amounts, Comparison, ComparisonDocument, Function, Side, Uncertainty};
+use crate::{Amounts, Comparison, ComparisonDocument, Function, FunctionRow, Side, Uncertainty};
 use askama::Template;
-use kilocore_show::markdown::{WIDTH, preformatted};
 use kilocore_show::page_parts::{Foot, Head};
 use kilocore_show::text::{printable, printable_document};
-use kilocore_show::{Generated, Mark, Provenance, Report, ReportError, in_csv, in_json, number};
-use serde::Serialize;
+use kilocore_show::{
+    Generated, Mark, Points, Provenance, Report, ReportError, Unit, in_json, number,
+};
 
 use crate::flame::Flame;
-use crate::locate_table;
+use crate::table;
 use crate::words::{about_noise, per_unit, sentences, signed, threads_are};
 
 const FLAME_STYLE: &str = include_str!("../templates/flame.css");
@@ -109,7 +109,7 @@ impl Report for LocateReport<'_> {
 
     /// Every function as a row.
     fn csv(&self) -> Result<String, ReportError> {
-        in_csv(self.comparison.functions.iter().map(|row| CsvRow::of(self.comparison, row)))
+        points(self.comparison).csv()
     }
 
     fn json(&self) -> Result<String, ReportError> {
@@ -117,50 +117,29 @@ impl Report for LocateReport<'_> {
     }
 
     fn markdown(&self) -> Result<String, ReportError> {
-        let table = locate_table(self.comparison, MOST_ROWS, WIDTH);
-        Ok(preformatted(&self.title, &self.generated, &table))
+        Ok(table::markdown(self, MOST_ROWS))
     }
 }
 
-/// A function in a table of figures. Names of columns end in the unit where there is one.
-#[derive(Debug, Serialize)]
-struct CsvRow<'a> {
-    provenance: Provenance,
-    function: String,
-    object: String,
-    measure: &'a str,
-    base_samples: u64,
-    scaled_samples: u64,
-    base_per_unit: f64,
-    scaled_per_unit: f64,
-    loss_per_unit: f64,
-    margin_per_unit: f64,
-    above_noise: bool,
-    inclusive_loss_per_unit: f64,
-    inclusive_margin_per_unit: f64,
-}
-
-impl<'a> CsvRow<'a> {
-    fn of(comparison: &'a Comparison, row: &crate::FunctionRow) -> Self {
-        let works = comparison.works;
-        let function = comparison.tree.function(row.function);
-        let times = row.exclusive.times();
-        Self {
-            provenance: Provenance::Measured,
-            function: printable(&function.name),
-            object: printable(&function.object),
-            measure: comparison.measure.name(),
-            base_samples: row.exclusive.base.samples,
-            scaled_samples: row.exclusive.scaled.samples,
-            base_per_unit: times.base_per_unit(works),
-            scaled_per_unit: times.scaled_per_unit(works),
-            loss_per_unit: times.loss(works).per_unit(works),
-            margin_per_unit: row.exclusive_uncertainty.margin,
-            above_noise: row.exclusive_uncertainty.above_noise,
-            inclusive_loss_per_unit: row.inclusive.times().loss(works).per_unit(works),
-            inclusive_margin_per_unit: row.inclusive_uncertainty.margin,
-        }
-    }
+/// A row for each function. Figures are in the measure of the comparison, which may be any event.
+fn points(comparison: &Comparison) -> Points {
+    let works = comparison.works;
+    let function = |row: &FunctionRow| comparison.tree.function(row.function);
+    let loss = |amounts: Amounts| amounts.times().loss(works).per_unit(works);
+    Points::of(Provenance::Measured, &comparison.functions)
+        .each("function", Unit::Name, |row: &&FunctionRow| printable(&function(row).name))
+        .each("object", Unit::Name, |row| printable(&function(row).object))
+        .same("measure", Unit::Name, comparison.measure.name())
+        .each("base_samples", Unit::Count, |row| row.exclusive.base.samples)
+        .each("scaled_samples", Unit::Count, |row| row.exclusive.scaled.samples)
+        .each("base_per_unit", Unit::Count, |row| row.exclusive.times().base_per_unit(works))
+        .each("scaled_per_unit", Unit::Count, |row| row.exclusive.times().scaled_per_unit(works))
+        .each("loss_per_unit", Unit::Count, |row| loss(row.exclusive))
+        .each("margin_per_unit", Unit::Count, |row| row.exclusive_uncertainty.margin)
+        .each("above_noise", Unit::Flag, |row| row.exclusive_uncertainty.above_noise)
+        .each("inclusive_loss_per_unit", Unit::Count, |row| loss(row.inclusive))
+        .each("inclusive_margin_per_unit", Unit::Count, |row| row.inclusive_uncertainty.margin)
+        .build()
 }
 
 fn names(comparison: &Comparison) -> String {

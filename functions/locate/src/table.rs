@@ -1,6 +1,7 @@
-//! A comparison of two profiles for the terminal.
+//! A comparison of two profiles as tables: for the terminal, and in Markdown.
 
-use crate::{Amounts, Comparison, Uncertainty};
+use crate::{Amounts, Comparison, LocateReport, Uncertainty};
+use kilocore_show::markdown::{self, Document};
 use kilocore_show::number;
 use kilocore_show::terminal::columns::{Align, Column, fit, table_of};
 use kilocore_show::terminal::{NARROWEST, Style, bullet, wrapped};
@@ -21,20 +22,38 @@ pub fn locate_table(comparison: &Comparison, rows: usize, style: impl Into<Style
     let style = style.into();
     let width = style.width.max(NARROWEST);
     let mut parts = vec![wrapped(&sentences(comparison).join(" "), width)];
-    parts.push(format!(
-        "The program's own code, with what libraries and the kernel did for it (measured)\n{}",
-        code(comparison, rows, width)
-    ));
-    parts.push(format!(
-        "Functions by their own time (measured)\n{}",
-        functions(comparison, rows, width)
-    ));
+    for (title, all) in [(CODE, code(comparison)), (FUNCTIONS, functions(comparison))] {
+        parts.push(format!("{title}\n{}", listed(comparison, &all, rows, width)));
+    }
     parts.push(wrapped(&about_noise(comparison), width));
     if !comparison.warnings.is_empty() {
         let lines = comparison.warnings.iter().map(|warning| bullet(&warning.to_string(), width));
         parts.push(format!("Mind\n{}", lines.collect::<Vec<_>>().join("\n")));
     }
     style.shown(parts.join("\n\n") + "\n")
+}
+
+/// What stands above the two tables.
+const CODE: &str =
+    "The program's own code, with what libraries and the kernel did for it (measured)";
+const FUNCTIONS: &str = "Functions by their own time (measured)";
+
+/// The same as a document in Markdown, with every column and so many rows of each table.
+pub(crate) fn markdown(report: &LocateReport<'_>, most: usize) -> String {
+    let comparison = report.comparison;
+    let subject = "Two sampled profiles, compared per unit of work";
+    let mut document = Document::new(&report.title, subject, &report.generated);
+    document.paragraph(&sentences(comparison).join(" "));
+    for (title, all) in [(CODE, code(comparison)), (FUNCTIONS, functions(comparison))] {
+        let (shown, hidden) = all.split_at(all.len().min(most));
+        document.columns(title, &columns(comparison, shown, markdown::code));
+        if !hidden.is_empty() {
+            document.paragraph(&format!("… and {} more", hidden.len()));
+        }
+    }
+    document.paragraph(&about_noise(comparison));
+    document.list("Mind", &comparison.warnings);
+    document.finish()
 }
 
 /// A row: a name, where it is from, what it took, and what else there is to say.
@@ -47,8 +66,8 @@ struct TableRow {
     note: &'static str,
 }
 
-fn code(comparison: &Comparison, rows: usize, width: u16) -> String {
-    let all: Vec<TableRow> = comparison
+fn code(comparison: &Comparison) -> Vec<TableRow> {
+    comparison
         .code
         .iter()
         .map(|row| {
@@ -63,12 +82,11 @@ fn code(comparison: &Comparison, rows: usize, width: u16) -> String {
                 note: note(row.charged),
             }
         })
-        .collect();
-    listed(comparison, all, rows, width)
+        .collect()
 }
 
-fn functions(comparison: &Comparison, rows: usize, width: u16) -> String {
-    let all: Vec<TableRow> = comparison
+fn functions(comparison: &Comparison) -> Vec<TableRow> {
+    comparison
         .functions
         .iter()
         .filter(|row| row.exclusive != Amounts::default())
@@ -83,8 +101,7 @@ fn functions(comparison: &Comparison, rows: usize, width: u16) -> String {
                 note: note(row.inclusive),
             }
         })
-        .collect();
-    listed(comparison, all, rows, width)
+        .collect()
 }
 
 fn note(amounts: Amounts) -> &'static str {
@@ -95,39 +112,48 @@ fn note(amounts: Amounts) -> &'static str {
     }
 }
 
-fn listed(comparison: &Comparison, mut all: Vec<TableRow>, rows: usize, width: u16) -> String {
-    let hidden = all.len().saturating_sub(rows);
-    all.truncate(rows);
+fn listed(comparison: &Comparison, all: &[TableRow], rows: usize, width: u16) -> String {
+    let (shown, hidden) = all.split_at(all.len().min(rows));
+    let name = |name: &str| shortened(&printable(name), NAME_WIDTH);
+    let mut columns = columns(comparison, shown, name);
+    fit(&mut columns, &DISPENSABLE, width.into());
+    let table = table_of(&columns, width).trim_end().to_owned();
+    match hidden.len() {
+        0 => table,
+        hidden => format!("{table}\n… and {hidden} more"),
+    }
+}
+
+/// All columns of a table of these rows, of which the names are written by `name`.
+fn columns(comparison: &Comparison, rows: &[TableRow], name: fn(&str) -> String) -> Vec<Column> {
     let works = comparison.works;
     let loss = |amounts: Amounts| amounts.times().loss(works).per_unit(works);
     let whole = comparison.total_loss();
     let mut columns = vec![
-        Column::new("", Align::Left, &all, |row| {
+        Column::new("", Align::Left, rows, |row| {
             let mark = if row.uncertainty.above_noise { "●" } else { "○" };
-            format!("{mark} {}{}", shortened(&printable(&row.name), NAME_WIDTH), row.note)
+            format!("{mark} {}{}", name(&row.name), row.note)
         }),
-        Column::new("from", Align::Left, &all, |row| shortened(&printable(&row.object), 20)),
-        Column::new("base", Align::Right, &all, |row| {
+        Column::new("from", Align::Left, rows, |row| shortened(&printable(&row.object), 20)),
+        Column::new("base", Align::Right, rows, |row| {
             per_unit(comparison, row.amounts.times().base_per_unit(works))
         }),
-        Column::new("scaled", Align::Right, &all, |row| {
+        Column::new("scaled", Align::Right, rows, |row| {
             per_unit(comparison, row.amounts.times().scaled_per_unit(works))
         }),
-        Column::new("loss", Align::Right, &all, |row| signed(comparison, loss(row.amounts))),
-        Column::new("±", Align::Right, &all, |row| per_unit(comparison, row.uncertainty.margin)),
-        Column::new("of the loss", Align::Right, &all, |row| {
+        Column::new("loss", Align::Right, rows, |row| signed(comparison, loss(row.amounts))),
+        Column::new("±", Align::Right, rows, |row| per_unit(comparison, row.uncertainty.margin)),
+        Column::new("of the loss", Align::Right, rows, |row| {
             let share = row.amounts.times().loss(works).share_of(whole);
             share
                 .filter(|_| whole.numerator > 0)
                 .map_or_else(|| number::NONE.into(), number::percent)
         }),
     ];
-    if all.iter().any(|row| row.inclusive.is_some()) {
-        columns.push(Column::new("inclusive", Align::Right, &all, |row| {
+    if rows.iter().any(|row| row.inclusive.is_some()) {
+        columns.push(Column::new("inclusive", Align::Right, rows, |row| {
             row.inclusive.map_or_else(String::new, |amounts| signed(comparison, loss(amounts)))
         }));
     }
-    fit(&mut columns, &DISPENSABLE, width.into());
-    let table = table_of(&columns, width).trim_end().to_owned();
-    if hidden > 0 { format!("{table}\n… and {hidden} more") } else { table }
+    columns
 }

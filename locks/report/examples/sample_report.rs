@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("give the directory to write into".into());
     };
     let sample = sample::Sample::new();
-    for ending in ["html", "svg", "csv", "json"] {
+    for ending in ["html", "svg", "csv", "json", "md"] {
         let file = |stem: &str| Path::new(&directory).join(stem).with_extension(ending);
         write(&file("forecast"), &sample.report())?;
         write(&file("curves"), &sample.curves_report())?;

@@ -1,12 +1,12 @@
 //! The reports in every format.
 
 use kilocore_forecast::ForecastPoint;
-use kilocore_show::markdown::{WIDTH, preformatted};
 use kilocore_show::{Generated, Provenance, Report, ReportError, in_json};
 use serde::Serialize;
 
-use crate::terminal::{curves_table, fit_table, forecast_table};
-use crate::{CurvesReport, FitReport, ForecastReport, chart_file, fit_page, page, spreadsheet};
+use crate::{
+    CurvesReport, FitReport, ForecastReport, chart_file, fit_page, markdown, page, spreadsheet,
+};
 
 impl Report for ForecastReport<'_> {
     fn html(&self) -> Result<String, ReportError> {
@@ -18,7 +18,7 @@ impl Report for ForecastReport<'_> {
     }
 
     fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::points(self.into(), &self.forecast.curves)
+        spreadsheet::points(self.into(), &self.forecast.curves).csv()
     }
 
     fn json(&self) -> Result<String, ReportError> {
@@ -26,9 +26,7 @@ impl Report for ForecastReport<'_> {
     }
 
     fn markdown(&self) -> Result<String, ReportError> {
-        let tables = forecast_table(self.forecast, WIDTH, true);
-        let title = format!("Forecast for {}", self.forecast.machine.name);
-        Ok(preformatted(&title, &self.generated, &tables))
+        Ok(markdown::of_forecast(self))
     }
 }
 
@@ -42,7 +40,7 @@ impl Report for FitReport<'_> {
     }
 
     fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::fit(self.outlook)
+        spreadsheet::fit(self.outlook).csv()
     }
 
     fn json(&self) -> Result<String, ReportError> {
@@ -50,8 +48,7 @@ impl Report for FitReport<'_> {
     }
 
     fn markdown(&self) -> Result<String, ReportError> {
-        let title = format!("Fit on {}", self.machine.name);
-        Ok(preformatted(&title, &self.generated, &fit_table(self, WIDTH)))
+        Ok(markdown::of_fit(self))
     }
 }
 
@@ -65,7 +62,7 @@ impl Report for CurvesReport<'_> {
     }
 
     fn csv(&self) -> Result<String, ReportError> {
-        spreadsheet::points(self.into(), self.curves)
+        spreadsheet::points(self.into(), self.curves).csv()
     }
 
     fn json(&self) -> Result<String, ReportError> {
@@ -80,8 +77,7 @@ impl Report for CurvesReport<'_> {
     }
 
     fn markdown(&self) -> Result<String, ReportError> {
-        let title = format!("Locks on {}", self.machine.name);
-        Ok(preformatted(&title, &self.generated, &curves_table(self.curves, WIDTH)))
+        Ok(markdown::of_curves(self))
     }
 }
 

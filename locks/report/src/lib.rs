@@ -11,6 +11,7 @@ mod fit_page;
 mod fit_words;
 mod formats;
 mod locks;
+mod markdown;
 mod marks;
 mod measured_page;
 mod measured_words;

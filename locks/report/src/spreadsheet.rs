@@ -1,93 +1,48 @@
-//! Every point of every curve, a row each, as CSV.
+//! Every point of every curve, a row each. Names of columns that are figures end in the unit.
 
-use kilocore_figures::Provenance;
-use kilocore_forecast::fit::Outlook;
+use kilocore_forecast::fit::{Outlook, OutlookPoint};
 use kilocore_forecast::{Curve, ForecastPoint};
 use kilocore_show::text::printable;
-use kilocore_show::{ReportError, in_csv};
-use serde::Serialize;
+use kilocore_show::{Points, Unit};
 
 use crate::source::CurveReport;
 
-/// A row: a point, and where it comes from. Names of columns that are figures end in the unit.
-#[derive(Debug, Serialize)]
-struct PointRow<'a> {
-    provenance: Provenance,
-    machine: &'a str,
-    seed: u64,
-    lock: &'a str,
-    cores: u32,
-    threads: u32,
-    throughput_per_s: f64,
-    throughput_error_per_s: f64,
-    low_per_s: f64,
-    high_per_s: f64,
-    wait_share: f64,
-    joules_per_op: f64,
-    working_share: f64,
-    stalled_share: f64,
-    spinning_share: f64,
-    low_power_share: f64,
-    system_share: f64,
-    idle_share: f64,
-    fairness: f64,
+/// The points of the report.
+pub(crate) fn points(document: CurveReport<'_>, curves: &[Curve]) -> Points {
+    Points::of(document.simulated().kind, curves.iter().flat_map(|curve| &curve.points))
+        .same("machine", Unit::Name, printable(document.machine_name()))
+        .same("seed", Unit::Count, document.seed())
+        .each("lock", Unit::Name, |p: &&ForecastPoint| p.point.lock)
+        .each("cores", Unit::Count, |p| p.point.cores)
+        .each("threads", Unit::Count, |p| p.point.threads)
+        .each("throughput_per_s", Unit::PerSecond, |p| p.point.throughput_per_s)
+        .each("throughput_error_per_s", Unit::PerSecond, |p| p.point.throughput_error_per_s)
+        .each("low_per_s", Unit::PerSecond, |p| p.low)
+        .each("high_per_s", Unit::PerSecond, |p| p.high)
+        .each("wait_share", Unit::Share, |p| p.point.wait_share)
+        .each("joules_per_op", Unit::Joules, |p| p.point.joules_per_op)
+        .each("working_share", Unit::Share, |p| p.point.working_share)
+        .each("stalled_share", Unit::Share, |p| p.point.stalled_share)
+        .each("spinning_share", Unit::Share, |p| p.point.spinning_share)
+        .each("low_power_share", Unit::Share, |p| p.point.low_power_share)
+        .each("system_share", Unit::Share, |p| p.point.system_share)
+        .each("idle_share", Unit::Share, |p| p.point.idle_share)
+        .each("fairness", Unit::Ratio, |p| p.point.fairness)
+        .build()
 }
 
-/// The points of the report as CSV with a line of names.
-pub(crate) fn points(document: CurveReport<'_>, curves: &[Curve]) -> Result<String, ReportError> {
-    let machine = printable(document.machine_name());
-    let points = curves.iter().flat_map(|curve| &curve.points);
-    in_csv(points.map(|ForecastPoint { point, low, high }| PointRow {
-        provenance: document.simulated().kind,
-        machine: &machine,
-        seed: document.seed(),
-        lock: point.lock,
-        cores: point.cores,
-        threads: point.threads,
-        throughput_per_s: point.throughput_per_s,
-        throughput_error_per_s: point.throughput_error_per_s,
-        low_per_s: *low,
-        high_per_s: *high,
-        wait_share: point.wait_share,
-        joules_per_op: point.joules_per_op,
-        working_share: point.working_share,
-        stalled_share: point.stalled_share,
-        spinning_share: point.spinning_share,
-        low_power_share: point.low_power_share,
-        system_share: point.system_share,
-        idle_share: point.idle_share,
-        fairness: point.fairness,
-    }))
-}
-
-/// A row of a fit: a forecast, and what was measured there.
-#[derive(Debug, Serialize)]
-struct FitRow<'a> {
-    provenance: Provenance,
-    machine: &'a str,
-    seed: u64,
-    lock: &'a str,
-    alias: Option<&'a str>,
-    cores: u32,
-    throughput: f64,
-    low: f64,
-    high: f64,
-    given: Option<f64>,
-}
-
-/// The forecasts of a fit as CSV with a line of names, in the unit of the measurements.
-pub(crate) fn fit(outlook: &Outlook) -> Result<String, ReportError> {
-    let machine = printable(&outlook.machine);
-    in_csv(outlook.points.iter().map(|point| FitRow {
-        provenance: point.provenance,
-        machine: &machine,
-        seed: outlook.seed,
-        lock: point.lock,
-        alias: point.alias,
-        cores: point.cores,
-        throughput: point.throughput,
-        low: point.low,
-        high: point.high,
-        given: point.given,
-    }))
+/// The forecasts of a fit, and what was measured there. Throughputs are in the unit of the
+/// measurements, which nobody knows.
+pub(crate) fn fit(outlook: &Outlook) -> Points {
+    Points::of(outlook.provenance, &outlook.points)
+        .same("machine", Unit::Name, printable(&outlook.machine))
+        .same("seed", Unit::Count, outlook.seed)
+        .each("lock", Unit::Name, |p: &&OutlookPoint| p.lock)
+        .each("alias", Unit::Name, |p| p.alias)
+        .each("cores", Unit::Count, |p| p.cores)
+        .each("throughput", Unit::Ratio, |p| p.throughput)
+        .each("low", Unit::Ratio, |p| p.low)
+        .each("high", Unit::Ratio, |p| p.high)
+        .each("given", Unit::Ratio, |p| p.given)
+        .build()
 }

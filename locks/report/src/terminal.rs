@@ -4,9 +4,9 @@
 //! [`Style`](kilocore_show::terminal::Style): the width of a line in columns, and whether characters
 //! beyond ASCII are shown. A width alone does for one.
 
-mod fit;
-mod forecast;
-mod measured;
+pub(crate) mod fit;
+pub(crate) mod forecast;
+pub(crate) mod measured;
 mod profile;
 mod times;
 mod traced;

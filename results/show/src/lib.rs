@@ -52,7 +52,7 @@ pub mod text;
 pub use kilocore_figures::{Provenance, Unit};
 
 pub use described::{described, topology_line};
-pub use encode::{in_csv, in_json};
+pub use encode::in_json;
 pub use error::ReportError;
 pub use format::{Format, Generated, Report, write, write_whole};
 pub use lines::{Across, Line, Lines};

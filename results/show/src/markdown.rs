@@ -4,16 +4,21 @@
 //! makes the figures writes what stands between them ([`Marked`]); all else in the document is
 //! a person's. A study's Markdown has such marks, too, so a document can take its tables over
 //! ([`take_over`]).
+//!
+//! Every report as a whole is a [`Document`].
 
 mod document;
+mod marked;
+mod prose;
 mod studies;
 
-pub use document::{Marked, MarkedError};
+pub use document::Document;
+pub use marked::{Marked, MarkedError};
+pub use prose::prose;
 pub use studies::take_over;
 
-use crate::Generated;
-use crate::terminal::columns::Align;
-use crate::text::{printable, printable_document};
+use crate::terminal::columns::{Align, Column};
+use crate::text::printable;
 
 /// Returns a table of these columns, without a line end behind it. Bars and line ends in cells are escaped.
 #[must_use]
@@ -37,28 +42,27 @@ fn cell(text: &str) -> String {
     printable(text).replace('|', "\\|")
 }
 
-/// The characters of a line in [`preformatted`] tables.
-pub const WIDTH: u16 = 100;
-
-/// Returns a document of tables that are laid out as for a terminal of [`WIDTH`] characters.
+/// Returns a table of these columns, whose cells are shown as [`prose`], without a line end behind it.
 #[must_use]
-pub fn preformatted(title: &str, generated: &Generated, tables: &str) -> String {
-    // A longer fence than any that is in it.
-    let longest = tables.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!(
-        "# {}\n\nMade by {} with `{}`.\n\n{fence}text\n{}\n{fence}\n",
-        printable(title),
-        generated.by,
-        printable(&generated.command),
-        printable_document(tables.trim_end()),
-    )
+pub fn of_columns(columns: &[Column]) -> String {
+    let headings: Vec<_> = columns.iter().map(|column| (&*column.heading, column.align)).collect();
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    let row = |row: usize| columns.iter().map(|column| prose(&column.cells[row])).collect();
+    table(&headings, &(0..rows).map(row).collect::<Vec<_>>())
 }
 
 /// Returns a name as code.
 #[must_use]
 pub fn code(name: &str) -> String {
-    format!("`{name}`")
+    let name = printable(name);
+    // A longer fence than any that is in it.
+    match name.split(|c| c != '`').map(str::len).max().unwrap_or(0) {
+        0 => format!("`{name}`"),
+        longest => {
+            let fence = "`".repeat(longest + 1);
+            format!("{fence} {name} {fence}")
+        }
+    }
 }
 
 /// Returns a text with the marks of its name around it.

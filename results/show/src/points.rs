@@ -112,7 +112,9 @@ impl Points {
         let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
         writer.write_record(names)?;
         self.rows.iter().try_for_each(|row| writer.serialize(row))?;
-        crate::encode::text_of(writer)
+        let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+        // Every field came from a string or a number.
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 

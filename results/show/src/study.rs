@@ -1,10 +1,11 @@
 //! A study: points that were simulated or measured, and every way in which they are shown.
 
-mod document;
 mod page;
 
 use serde::Serialize;
 
+use crate::markdown::Document;
+use crate::terminal::columns::{Align, Column};
 use crate::{Generated, Lines, Machine, Parameter, Points, Report, ReportError, Table, in_json};
 
 /// What a study was made on.
@@ -95,6 +96,25 @@ impl<S: Study> Report for S {
     }
 
     fn markdown(&self) -> Result<String, ReportError> {
-        Ok(document::markdown(&self.about(), &self.tables()))
+        let about = self.about();
+        let (name, title) = about.host.name_and_title();
+        let subject = format!("{}, on {name}: {title}", about.kind);
+        let mut document = Document::new(&about.title, &subject, &about.generated);
+        self.tables().iter().for_each(|table| document.table(table));
+        if !about.parameters.is_empty() {
+            let column = |heading, cell: fn(&Parameter) -> &String| {
+                Column::new(heading, Align::Left, &about.parameters, |one| cell(one).clone())
+            };
+            document.heading("What was simulated");
+            document.columns(
+                "",
+                &[
+                    column("parameter", |one| &one.name),
+                    column("value", |one| &one.value),
+                    column("source", |one| &one.source),
+                ],
+            );
+        }
+        Ok(document.finish())
     }
 }

@@ -1,6 +1,6 @@
 //! Tables of figures.
 
-use crate::terminal::columns::Align;
+use crate::terminal::columns::{Align, Column};
 use crate::text::{printable, printable_document};
 use crate::{Mark, markdown, terminal};
 
@@ -82,11 +82,13 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
-        let columns = std::iter::once((self.front, Align::Left))
-            .chain(self.headings.iter().map(|heading| (&**heading, Align::Right)));
-        let rows = self.rows.iter().map(|(front, figures)| {
-            std::iter::once(front.clone()).chain(figures.iter().cloned()).collect()
-        });
-        markdown::table(&columns.collect::<Vec<_>>(), &rows.collect::<Vec<_>>()) + "\n"
+        let column = |(index, heading): (usize, &String)| {
+            Column::new(heading, Align::Right, &self.rows, |row| {
+                row.1.get(index).cloned().unwrap_or_default()
+            })
+        };
+        let front = Column::new(self.front, Align::Left, &self.rows, |row| row.0.clone());
+        let figures = self.headings.iter().enumerate().map(column);
+        markdown::of_columns(&std::iter::once(front).chain(figures).collect::<Vec<_>>()) + "\n"
     }
 }

@@ -10,6 +10,9 @@ use kilocore_show::terminal::columns::Align::{self, Left, Right};
 
 use super::{Comparison, LockComparison, ReadWrite};
 
+/// What the marks around the section are called.
+pub const MARK: &str = "setting-c";
+
 /// Regret that does not hurt.
 const LITTLE: f64 = 0.1;
 

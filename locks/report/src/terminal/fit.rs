@@ -18,35 +18,40 @@ pub fn fit_table(report: &FitReport<'_>, style: impl Into<Style>) -> String {
     let mut parts = vec![
         wrapped(&sentences(outlook).join(" "), width),
         format!("    {}", command(outlook)),
-        format!(
-            "What the workload looks like (estimated from the measurements)\n{}",
-            parameters(outlook, width)
-        ),
-        format!(
-            "Throughput by lock, in the unit of the measurements ({})\n{}",
-            report.simulated().plain(),
-            forecasts(report, width)
-        ),
+        format!("{PARAMETERS}\n{}", table_of(&parameters(outlook), width).trim_end()),
+        format!("{}\n{}", throughput_title(report), forecasts(report, width)),
     ];
     if !outlook.usl.is_empty() {
-        let title = "For comparison: the universal scalability law, fitted to each measured lock \
-                     alone; it knows neither the lock nor the machine";
-        parts.push(format!("{}\n{}", wrapped(title, width), laws(outlook, width)));
+        let laws = table_of(&laws(outlook), width);
+        parts.push(format!("{}\n{}", wrapped(LAWS, width), laws.trim_end()));
     }
     style.shown(parts.join("\n\n") + "\n")
 }
 
-fn parameters(outlook: &Outlook, width: u16) -> String {
+/// What stands above the parameters.
+pub(crate) const PARAMETERS: &str =
+    "What the workload looks like (estimated from the measurements)";
+/// What stands above the universal scalability laws.
+pub(crate) const LAWS: &str = "For comparison: the universal scalability law, fitted to each \
+                               measured lock alone; it knows neither the lock nor the machine";
+
+/// What stands above the forecasts.
+pub(crate) fn throughput_title(report: &FitReport<'_>) -> String {
+    let mark = report.simulated();
+    format!("Throughput by lock, in the unit of the measurements ({})", mark.plain())
+}
+
+/// The columns of the table of parameters.
+pub(crate) fn parameters(outlook: &Outlook) -> Vec<Column> {
     let pinned = &outlook.pinned;
-    let columns = [
+    vec![
         Column::new("parameter", Align::Left, pinned, |p| p.parameter.to_owned()),
         Column::new("median", Align::Right, pinned, |p| number::figure(p.median)),
         Column::new("nine in ten between", Align::Right, pinned, |p| {
             format!("{} and {}", number::figure(p.low), number::figure(p.high))
         }),
         Column::new("pinned down", Align::Left, pinned, |p| degree(p).to_owned()),
-    ];
-    table_of(&columns, width).trim_end().to_owned()
+    ]
 }
 
 /// Columns that are left out where there is no room for all, the first of them first.
@@ -59,12 +64,39 @@ fn names(curve: &OutlookCurve) -> String {
 }
 
 fn forecasts(report: &FitReport<'_>, width: u16) -> String {
+    let mut columns = forecast_columns(report);
+    fit(&mut columns, &DISPENSABLE, width.into());
+    table_of(&columns, width) + &wrapped(&notes(report), width)
+}
+
+/// The curves, the best at the end first.
+fn best_first<'a>(report: &FitReport<'a>) -> Vec<&'a OutlookCurve> {
     let mut rows: Vec<&OutlookCurve> = report.curves.iter().collect();
     rows.sort_by(|a, b| b.end().throughput.total_cmp(&a.end().throughput));
-    let most = rows.first().map_or(0, |row| row.end().cores);
+    rows
+}
+
+/// The cores at the end of the best curve.
+fn most_cores(best_first: &[&OutlookCurve]) -> u32 {
+    best_first.first().map_or(0, |row| row.end().cores)
+}
+
+/// What the columns of the table of forecasts say.
+pub(crate) fn notes(report: &FitReport<'_>) -> String {
+    format!(
+        "● recommended; curve: all on one scale; band: on {} cores; falls from: cores \
+         from which a tenth of the peak is lost",
+        most_cores(&best_first(report))
+    )
+}
+
+/// All columns of the table of forecasts, the best lock at the end first.
+pub(crate) fn forecast_columns(report: &FitReport<'_>) -> Vec<Column> {
+    let rows = best_first(report);
+    let most = most_cores(&rows);
     let recommended = report.recommended();
     let highest = rows.iter().map(|row| row.peak).fold(0.0, f64::max);
-    let mut columns = vec![
+    vec![
         Column::new("lock", Align::Left, &rows, |row| {
             let mark = if row.end().name == recommended { " ●" } else { "" };
             names(row) + mark
@@ -91,20 +123,15 @@ fn forecasts(report: &FitReport<'_>, width: u16) -> String {
                 _ => format!("on {}", on.join(", ")),
             }
         }),
-    ];
-    fit(&mut columns, &DISPENSABLE, width.into());
-    let notes = format!(
-        "● recommended; curve: all on one scale; band: on {most} cores; falls from: cores \
-         from which a tenth of the peak is lost"
-    );
-    table_of(&columns, width) + &wrapped(&notes, width)
+    ]
 }
 
-fn laws(outlook: &Outlook, width: u16) -> String {
+/// The columns of the table of laws.
+pub(crate) fn laws(outlook: &Outlook) -> Vec<Column> {
     let laws = &outlook.usl;
     let end = |law: &LockLaw| law.points.last().map_or(f64::NAN, |point| point.throughput);
     let most = laws.iter().filter_map(|law| law.points.last()).map(|point| point.cores).max();
-    let columns = [
+    vec![
         Column::new("lock", Align::Left, laws, |law| both_names(law.lock, law.alias.as_deref())),
         Column::new("λ", Align::Right, laws, |law| number::figure(law.law.lambda)),
         Column::new("σ", Align::Right, laws, |law| number::figure(law.law.sigma)),
@@ -113,6 +140,5 @@ fn laws(outlook: &Outlook, width: u16) -> String {
         Column::new(&format!("on {}", most.unwrap_or(0)), Align::Right, laws, |law| {
             number::figure(end(law))
         }),
-    ];
-    table_of(&columns, width).trim_end().to_owned()
+    ]
 }

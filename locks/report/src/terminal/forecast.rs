@@ -42,9 +42,17 @@ pub fn forecast_table(forecast: &Forecast, style: impl Into<Style>, all: bool) -
 pub fn curves_table(curves: &[Curve], style: impl Into<Style>) -> String {
     let style = style.into();
     let set = CurveSet::new(curves, None, None);
-    let rows: Vec<Alike<'_, ForecastPoint>> =
-        set.best_first().into_iter().map(Alike::alone).collect();
-    style.shown(curve_rows(&set, &rows, style.width.max(NARROWEST)) + "\n")
+    style.shown(curve_rows(&set, &all_rows(&set), style.width.max(NARROWEST)) + "\n")
+}
+
+/// A row for every curve, the best at the end first.
+pub(crate) fn all_rows<'a>(set: &CurveSet<'a, ForecastPoint>) -> Vec<Alike<'a, ForecastPoint>> {
+    set.best_first().into_iter().map(Alike::alone).collect()
+}
+
+/// What stands above the curves.
+pub(crate) fn throughput_title(mark: &Mark) -> String {
+    format!("Throughput by lock, sections per second ({})", mark.plain())
 }
 
 fn list(title: &str, texts: &[String], width: u16) -> Option<String> {
@@ -55,19 +63,14 @@ fn list(title: &str, texts: &[String], width: u16) -> Option<String> {
 fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     let recommended = forecast.recommendation.shown();
     let set = CurveSet::new(&forecast.curves, Some(forecast.today), recommended);
-    let every: Vec<Alike<'_, ForecastPoint>> = if all {
-        set.best_first().into_iter().map(Alike::alone).collect()
-    } else {
-        kilocore_show::alike::groups(&set.curves)
-    };
+    let every = if all { all_rows(&set) } else { kilocore_show::alike::groups(&set.curves) };
     if every.is_empty() {
         return None;
     }
     let kept = shown(&every, if all { every.len() } else { MOST_SHOWN });
     let rows: Vec<Alike<'_, ForecastPoint>> =
         kept.iter().map(|&index| every[index].clone()).collect();
-    let mark = Mark::simulated(&forecast.machine.name, forecast.seed);
-    let title = format!("Throughput by lock, sections per second ({})", mark.plain());
+    let title = throughput_title(&Mark::simulated(&forecast.machine.name, forecast.seed));
     let mut text = format!("{}\n{}", wrapped(&title, width), curve_rows(&set, &rows, width));
     let left_out: usize =
         every.iter().map(Alike::size).sum::<usize>() - rows.iter().map(Alike::size).sum::<usize>();
@@ -90,10 +93,17 @@ fn curve_rows(
     rows: &[Alike<'_, ForecastPoint>],
     width: u16,
 ) -> String {
-    let most = set.most_cores();
-    let today = set.today().map(|drawn| drawn.curve.end().point.throughput_per_s);
-    let mut columns = curve_columns(set, rows, today);
+    let mut columns = curve_columns(set, rows);
     fit(&mut columns, &DISPENSABLE, width.into());
+    table_of(&columns, width) + &wrapped(&curve_notes(set, rows, &columns), width)
+}
+
+/// What the columns and signs of the table of curves say.
+pub(crate) fn curve_notes(
+    set: &CurveSet<'_, ForecastPoint>,
+    rows: &[Alike<'_, ForecastPoint>],
+    columns: &[Column],
+) -> String {
     let has = |heading| columns.iter().any(|column| column.is(heading));
     let mut notes =
         vec!["sections: critical sections finished, by all threads together".to_owned()];
@@ -107,12 +117,12 @@ fn curve_rows(
             .filter_map(|(heading, words)| has(heading).then_some(words))
             .collect();
     if !on_most.is_empty() {
-        notes.push(format!("{}: on {most} cores", on_most.join(" and ")));
+        notes.push(format!("{}: on {} cores", on_most.join(" and "), set.most_cores()));
     }
     if has("falls from") {
         notes.push("falls from: cores from which a tenth of the peak is lost".to_owned());
     }
-    if today.is_some() {
+    if set.today().is_some() {
         let mut signs = vec!["○ today's lock"];
         if rows.iter().any(|row| row.first().role == Role::Recommended) {
             signs.push("● recommended");
@@ -125,7 +135,7 @@ fn curve_rows(
     if !alike.is_empty() {
         notes.push(format!("+: locks that do as well within 5 %: {}", alike.join("; ")));
     }
-    table_of(&columns, width) + &wrapped(&notes.join("; "), width)
+    notes.join("; ")
 }
 
 /// What stands before `/s`, as far as it occurs.
@@ -145,10 +155,9 @@ fn prefixes(rows: &[Alike<'_, ForecastPoint>]) -> Option<String> {
 }
 
 /// All columns of the table of curves.
-fn curve_columns(
+pub(crate) fn curve_columns(
     set: &CurveSet<'_, ForecastPoint>,
     rows: &[Alike<'_, ForecastPoint>],
-    today: Option<f64>,
 ) -> Vec<Column> {
     let rate = |drawn: &Drawn<'_, ForecastPoint>| drawn.curve.end().point.throughput_per_s;
     let highest = rows.iter().map(|row| row.first().curve.peak).fold(0.0, f64::max);
@@ -179,7 +188,7 @@ fn curve_columns(
     columns.push(column(&format!("on {}", set.most_cores()), Align::Right, &|d| {
         number::per_second(rate(d))
     }));
-    if let Some(today) = today {
+    if let Some(today) = set.today().map(rate) {
         columns.push(column("×", Align::Right, &|d| {
             number::multiple(rate(d) / today).trim_end_matches(" ×").to_owned()
         }));
@@ -202,8 +211,8 @@ const MOST_PLACES: usize = 3;
 
 /// A row of the table of locks: a lock with its figures, or one of its places.
 #[derive(Default)]
-struct LockRow {
-    place: String,
+pub(crate) struct LockRow {
+    pub(crate) place: String,
     kind: &'static str,
     acquired: String,
     waited: String,
@@ -219,34 +228,44 @@ fn own_locks(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
     if locks.is_empty() {
         return None;
     }
-    let rows: Vec<LockRow> = locks.iter().flat_map(rows_of).collect();
-    let mut columns = vec![
-        Column::new("kind", Align::Left, &rows, |row| row.kind.to_owned()),
-        Column::new("acquired", Align::Right, &rows, |row| row.acquired.clone()),
-        Column::new("waited", Align::Right, &rows, |row| row.waited.clone()),
-        Column::new("hold", Align::Right, &rows, |row| row.hold.clone()),
-        Column::new("wait", Align::Right, &rows, |row| row.wait.clone()),
-        Column::new("held", Align::Right, &rows, |row| row.held.clone()),
-        Column::new("lines", Align::Right, &rows, |row| row.lines.clone()),
-    ];
+    let rows: Vec<LockRow> = locks.iter().flat_map(|lock| rows_of(lock, printable)).collect();
+    let mut columns = lock_columns(&rows);
     let others = usize::from(width).saturating_sub(LEAST_SITE + 2);
     fit(&mut columns, &DISPENSABLE_OF_LOCKS, others);
     let room = usize::from(width).saturating_sub(total_width(&columns) + 2);
     let places: Vec<&str> = rows.iter().map(|row| row.place.as_str()).collect();
     let places = shortened_apart(&places, room);
     columns.insert(0, Column::new("where", Align::Left, &places, Clone::clone));
-    let lines = match columns.iter().any(|column| column.is("lines")) {
-        true => format!("; lines that move: {}", sources(locks)),
-        false => String::new(),
-    };
-    let known = locks.iter().any(|lock| !lock.acquired_at.is_empty());
-    let by = if known { "where they are acquired" } else { "where they were made" };
-    let title = format!("The program's locks, by {by} (measured{lines})");
+    let title = locks_title(locks, columns.iter().any(|column| column.is("lines")));
     let mut text = format!("{}\n{}", wrapped(&title, width), table_of(&columns, width).trim_end());
     if !left_out.is_empty() {
         text += &format!("\n{} more; `--all` shows them", left_out.len());
     }
     Some(text)
+}
+
+/// All columns of the table of the program's locks but the first, which is the place.
+pub(crate) fn lock_columns(rows: &[LockRow]) -> Vec<Column> {
+    vec![
+        Column::new("kind", Align::Left, rows, |row| row.kind.to_owned()),
+        Column::new("acquired", Align::Right, rows, |row| row.acquired.clone()),
+        Column::new("waited", Align::Right, rows, |row| row.waited.clone()),
+        Column::new("hold", Align::Right, rows, |row| row.hold.clone()),
+        Column::new("wait", Align::Right, rows, |row| row.wait.clone()),
+        Column::new("held", Align::Right, rows, |row| row.held.clone()),
+        Column::new("lines", Align::Right, rows, |row| row.lines.clone()),
+    ]
+}
+
+/// What stands above the program's locks, with or without a column of the lines that move.
+pub(crate) fn locks_title(locks: &[ForecastLock], with_lines: bool) -> String {
+    let lines = match with_lines {
+        true => format!("; lines that move: {}", sources(locks)),
+        false => String::new(),
+    };
+    let known = locks.iter().any(|lock| !lock.acquired_at.is_empty());
+    let by = if known { "where they are acquired" } else { "where they were made" };
+    format!("The program's locks, by {by} (measured{lines})")
 }
 
 /// What stands before the lines of a lock.
@@ -271,12 +290,13 @@ fn sources(locks: &[ForecastLock]) -> String {
     used.join(", or ")
 }
 
-/// A lock under the place where it is waited for longest, its other places, and where it is made.
-fn rows_of(lock: &ForecastLock) -> Vec<LockRow> {
+/// A lock under the place where it is waited for longest, its other places, and where it is made. Names
+/// from the program are written by `name`.
+pub(crate) fn rows_of(lock: &ForecastLock, name: fn(&str) -> String) -> Vec<LockRow> {
     let mark = mark_of(lock.lines_source);
-    let made = format!("made at {}", printable(&lock.place));
+    let made = format!("made at {}", name(&lock.place));
     let mut rows = vec![LockRow {
-        place: lock.acquired_at.first().map_or_else(|| made.clone(), |at| printable(&at.place)),
+        place: lock.acquired_at.first().map_or_else(|| made.clone(), |at| name(&at.place)),
         kind: lock.family,
         acquired: number::engineering((lock.acquisitions + lock.shared_acquisitions) as f64, ""),
         waited: number::percent(lock.contended_share),
@@ -286,7 +306,7 @@ fn rows_of(lock: &ForecastLock) -> Vec<LockRow> {
         lines: format!("{mark}{:.1} ({:.1}–{:.1})", lock.lines, lock.lines_low, lock.lines_high),
     }];
     rows.extend(lock.acquired_at.iter().take(MOST_PLACES).skip(1).map(|at| LockRow {
-        place: format!("  and {}", printable(&at.place)),
+        place: format!("  and {}", name(&at.place)),
         acquired: number::engineering(at.acquisitions as f64, ""),
         waited: number::percent(at.contended as f64 / at.acquisitions.max(1) as f64),
         wait: number::nanoseconds(at.waited.0 / at.contended.max(1) as f64),

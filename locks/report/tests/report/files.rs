@@ -89,3 +89,45 @@ fn json_holds_the_forecast_and_the_points() {
     assert_eq!(point["low"], expected.low);
     assert_eq!(sample.curves_report().json().unwrap(), sample.curves_report().json().unwrap());
 }
+
+/// The tables of a document in Markdown, each a heading, a rule and rows of as many cells.
+fn tables(text: &str) -> Vec<Vec<&str>> {
+    let blocks = text.split("\n\n").filter(|block| block.starts_with('|'));
+    let tables: Vec<Vec<&str>> = blocks.map(|block| block.lines().collect()).collect();
+    for table in &tables {
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        let of_heading = cells(table[0]);
+        assert!(table.iter().all(|line| cells(line) == of_heading), "{table:#?}");
+    }
+    tables
+}
+
+#[test]
+fn markdown_has_the_verdict_and_every_lock_in_tables() {
+    let sample = Sample::new();
+    let (text, curves) =
+        (sample.report().markdown().unwrap(), sample.curves_report().markdown().unwrap());
+    let advice = &sample.forecast.recommendation;
+    assert!(
+        text.starts_with(
+            "# Forecast for opteron-6344-4s\n\nForecast of `kvstore --threads 2`, on "
+        )
+    );
+    assert!(text.contains("Made by kilocore 0.1.0 with `kilocore doctor -- kvstore --threads 2`."));
+    assert!(text.contains(&format!("\n## {}\n", advice.headline)), "{text}");
+    assert!(text.contains(&format!("\n    {}\n", advice.command.as_deref().unwrap())), "{text}");
+    assert!(text.contains("`Store::put`"), "the name in the advice is code: {text}");
+    assert!(
+        curves.contains("The workload: threads think 4,000 cycles, then hold one lock for 400.")
+    );
+    for text in [&text, &curves] {
+        let by_lock = &tables(text)[0];
+        assert!(by_lock[1].starts_with("| --- | --- | --- | --: |"), "{}", by_lock[1]);
+        assert_eq!(by_lock.len(), 2 + sample.forecast.curves.len());
+        assert!(text.contains("lock, sections per second (simulated on machine opteron-6344-4s"));
+    }
+    let locks = &tables(&text)[1];
+    let hostile = format!("made at `{}`", HOSTILE.replace('\u{1b}', "\u{fffd}"));
+    assert!(locks.iter().any(|line| line.contains(&hostile)), "{locks:#?}");
+    assert_eq!(text.matches("<script>").count(), text.matches("`<script>").count(), "{text}");
+}

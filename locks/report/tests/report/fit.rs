@@ -160,3 +160,22 @@ fn the_chart_is_well_formed_and_needs_no_unit() {
     assert!(description.contains("ticket collapses: peak 0.00900 at 6 cores"), "{description}");
     assert!(!text.contains(" /s") && !text.contains("m/s"), "no rate in: {text}");
 }
+
+#[test]
+fn markdown_has_the_advice_and_a_table_for_each_of_the_terminal() {
+    let text = with_report(|report, _| report.markdown().unwrap());
+    assert!(
+        text.starts_with("# Fit on opteron-6344-4s\n\nForecast from measured throughputs, on ")
+    );
+    for part in [
+        "\n    kilocore run --lock cna -- PROGRAM\n",
+        "**What the workload looks like (estimated from the measurements)**\n\n\
+         | parameter | median | nine in ten between | pinned down |\n| --- | --: | --: | --- |\n\
+         | locks | 4.00 | 1.00 and 32.0 | well |\n",
+        "(simulated on machine opteron-6344-4s, seed 7)**\n\n| lock | curve | shape | peak | at |",
+        "| cna ● |",
+        "| mcs (mcs_spin) | 0.00200 | 0.200 | 0 | none | 0.00920 |\n",
+    ] {
+        assert!(text.contains(part), "no '{part}' in: {text}");
+    }
+}

@@ -1,115 +1,107 @@
-//! Documents with marks.
+//! A result as a document in Markdown, to be put into an issue or into a page with marks.
 
-use std::path::{Path, PathBuf};
+use super::{code, marked, of_columns, prose};
+use crate::terminal::columns::Column;
+use crate::{Generated, Table};
 
-use super::{END, mark};
-
-/// A document with marks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marked {
-    path: PathBuf,
-    text: String,
+/// A document that is written from its title to its end. Text that it is given is shown as [`prose`].
+#[derive(Debug)]
+pub struct Document {
+    blocks: Vec<String>,
 }
 
-/// Why a document is not read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum MarkedError {
-    /// It cannot be read or written.
-    #[error("{}: {cause}; it must be a file that may be read and written", path.display())]
-    System {
-        /// The path of the document.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-    /// A mark is missing.
-    #[error(
-        "{}: `<!-- {name} -->` is missing; a line with it, and `{END}` in a line after it, say where the text goes", path.display()
-    )]
-    Mark {
-        /// The path of the document.
-        path: PathBuf,
-        /// The name in the mark.
-        name: String,
-    },
-}
-
-impl Marked {
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// [`MarkedError::System`] if it cannot be read.
-    pub fn open(path: &Path) -> Result<Self, MarkedError> {
-        let system = |cause| MarkedError::System { path: path.to_owned(), cause };
-        Ok(Self { path: path.to_owned(), text: std::fs::read_to_string(path).map_err(system)? })
-    }
-
-    /// Returns the names of its marks, in the order of the document.
+impl Document {
+    /// Begins with the title, what the document is, and how it was made.
     #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        let name = |line: &str| {
-            let name = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
-            (line != END).then(|| name.to_owned())
-        };
-        self.text.lines().filter_map(name).collect()
+    pub fn new(title: &str, subject: &str, generated: &Generated) -> Self {
+        let Generated { by, command, .. } = generated;
+        let made = format!("{}. Made by {by} with {}.", prose(subject), code(command));
+        Self { blocks: vec![format!("# {}", prose(title)), made] }
     }
 
-    /// Returns what stands between the marks of a name.
-    ///
-    /// # Errors
-    /// [`MarkedError::Mark`] if it has no such marks.
-    pub fn between(&self, name: &str) -> Result<&str, MarkedError> {
-        self.parts(name).map(|(_, between, _)| between)
+    /// Begins a section.
+    pub fn heading(&mut self, text: &str) {
+        self.blocks.push(format!("## {}", prose(text)));
     }
 
-    /// Puts a text between the marks of a name.
-    ///
-    /// # Errors
-    /// [`MarkedError::Mark`] if it has no such marks.
-    pub fn put(&mut self, name: &str, text: &str) -> Result<(), MarkedError> {
-        let (before, _, after) = self.parts(name)?;
-        self.text = format!("{before}{}\n{after}", text.trim_end());
-        Ok(())
+    /// Adds a paragraph.
+    pub fn paragraph(&mut self, text: &str) {
+        self.blocks.push(prose(text));
     }
 
-    /// Writes the document, whole or not at all.
-    ///
-    /// # Errors
-    /// [`MarkedError::System`] if it cannot be written.
-    pub fn save(&self) -> Result<(), MarkedError> {
-        let system = |cause| MarkedError::System { path: self.path.clone(), cause };
-        crate::write_whole(&self.path, &self.text).map_err(system)
+    /// Adds a command that is to be copied.
+    pub fn command(&mut self, command: &str) {
+        self.blocks.push(format!("    {}", crate::text::printable(command)));
     }
 
-    /// What stands before, between and after the marks of a name. The marks are with what is around.
-    fn parts(&self, name: &str) -> Result<(&str, &str, &str), MarkedError> {
-        let missing = || MarkedError::Mark { path: self.path.clone(), name: name.to_owned() };
-        let mark = mark(name);
-        let from = self.text.find(&mark).ok_or_else(missing)? + mark.len();
-        let to = from + self.text[from..].find(END).ok_or_else(missing)?;
-        Ok((&self.text[..from], &self.text[from..to], &self.text[to..]))
+    /// Adds a section of things to be listed; nothing if there are none.
+    pub fn list<T: ToString>(&mut self, heading: &str, items: &[T]) {
+        if !items.is_empty() {
+            self.heading(heading);
+            let items = items.iter().map(|item| format!("- {}", prose(&item.to_string())));
+            self.blocks.push(items.collect::<Vec<_>>().join("\n"));
+        }
+    }
+
+    /// Adds a table with its title. A name has it as a mark, so that a page may take it over.
+    pub fn table(&mut self, table: &Table) {
+        if !table.rows.is_empty() {
+            self.titled(&table.title_with_mark());
+            let rows = table.markdown();
+            self.blocks.push(match &*table.name {
+                "" => rows,
+                name => marked(name, &rows),
+            });
+        }
+        table.below.iter().for_each(|sentence| self.paragraph(sentence));
+    }
+
+    /// Adds a table of these columns, below a title if there is one.
+    pub fn columns(&mut self, title: &str, columns: &[Column]) {
+        if !title.is_empty() {
+            self.titled(title);
+        }
+        self.blocks.push(of_columns(columns));
+    }
+
+    fn titled(&mut self, title: &str) {
+        self.blocks.push(format!("**{}**", prose(title)));
+    }
+
+    /// Returns the whole text.
+    #[must_use]
+    pub fn finish(self) -> String {
+        let blocks: Vec<&str> = self.blocks.iter().map(|block| block.trim_end()).collect();
+        blocks.join("\n\n") + "\n"
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Marked, MarkedError};
-    use crate::markdown::marked;
+    use super::Document;
+    use crate::Generated;
+    use crate::terminal::columns::{Align, Column};
 
     #[test]
-    fn only_what_stands_between_the_marks_is_written_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("page.md");
-        let text = format!("a\n{}b\n{}c\n", marked("one", "old\n"), marked("two", "kept"));
-        std::fs::write(&path, &text).unwrap();
-        let mut page = Marked::open(&path).unwrap();
-        assert_eq!(page.names(), ["one", "two"]);
-        assert_eq!(page.between("one").unwrap(), "old\n");
-        page.put("one", "new\n\n").unwrap();
-        page.save().unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), text.replace("old", "new"));
-        assert!(
-            matches!(page.put("three", ""), Err(MarkedError::Mark { name, .. }) if name == "three")
+    fn foreign_text_is_shown_and_not_obeyed() {
+        let (by, command) = ("kilocore 1".to_owned(), "run `x` '<b>'".to_owned());
+        let mut document =
+            Document::new("a_b of <b>", "On *m*", &Generated { by, command, at: None });
+        document.columns(
+            "times of x::y",
+            &[
+                Column::new("what", Align::Left, &["Vec<T> | x"], ToString::to_string),
+                Column::new("time", Align::Right, &["< 0.1 %"], ToString::to_string),
+            ],
         );
+        document.command("sh -c '*'");
+        document.list("Mind", &["__lock", "plain"]);
+        document.list::<String>("Not there", &[]);
+        let expected = "# a_b of `<b>`\n\n\
+            On `*m*`. Made by kilocore 1 with `` run `x` '<b>' ``.\n\n\
+            **times of `x::y`**\n\n\
+            | what | time |\n| --- | --: |\n| `Vec<T>` \\| x | < 0.1 % |\n\n    \
+            sh -c '*'\n\n## Mind\n\n- `__lock`\n- plain\n";
+        assert_eq!(document.finish(), expected);
     }
 }

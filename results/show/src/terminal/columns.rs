@@ -18,9 +18,9 @@ pub enum Align {
 /// A column of a table.
 #[derive(Debug)]
 pub struct Column {
-    heading: String,
-    align: Align,
-    cells: Vec<String>,
+    pub(crate) heading: String,
+    pub(crate) align: Align,
+    pub(crate) cells: Vec<String>,
 }
 
 impl Column {
