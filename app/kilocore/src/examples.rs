@@ -11,6 +11,7 @@ pub(crate) const DOCTOR: &str = "\
 Examples:
   kilocore doctor ./service --threads 8
   kilocore doctor --machine epyc-9554-2s --output report.html -- ./service
+  kilocore doctor --work 'done: ([0-9]+)' -- ./service --threads {threads}
   kilocore doctor --once --delay 5 --duration 30 -- ./service
   kilocore doctor --pid $(pidof -s service) --duration 10";
 

@@ -17,6 +17,9 @@ pub(crate) fn held_against(given: Recommendation, here: &MeasuredHere) -> Recomm
     let held = match (given.verdict, shown) {
         (Verdict::LimitedByLocks | Verdict::CoresUnused, _) | (_, Shown::Gains(_)) => {
             match here.contradicts() {
+                Some((point, forecast)) if limits_here(&given, &point) => {
+                    worse_than_forecast(given, &point, forecast.speedup)
+                }
                 Some((point, forecast)) => disagreeing(&point, forecast.speedup),
                 None if given.verdict == Verdict::CoresUnused => turns(given, shown),
                 None => given,
@@ -52,6 +55,27 @@ fn why_busy(point: &ScalingPoint) -> String {
          something in the kernel",
         point.busy_cores
     )
+}
+
+/// Whether locks limit it by the forecast, and more cores bring nothing here already.
+fn limits_here(given: &Recommendation, point: &ScalingPoint) -> bool {
+    given.verdict == Verdict::LimitedByLocks && point.speedup < 1.0
+}
+
+/// Locks limit it, and more than in the forecast: so the forecast's gains mean nothing.
+fn worse_than_forecast(
+    given: Recommendation,
+    point: &ScalingPoint,
+    forecast: f64,
+) -> Recommendation {
+    let why = format!(
+        "{}. The forecast has {} times, so it does not know how dear the lock is here, and there is no \
+         advice from it",
+        did(point),
+        rounded(forecast)
+    );
+    // What costs most is the first of what is said.
+    answer(Verdict::LimitedByLocks, &why, given.text.into_iter().take(1).collect())
 }
 
 /// The forecast says something else.
@@ -132,6 +156,11 @@ mod tests {
         let held = held_against(of(Verdict::LimitedByLocks), &here);
         assert_eq!((held.verdict, held.lock, held.command), (Verdict::Unknown, None, None));
         assert!(held.headline.contains("does not agree"), "{}", held.headline);
+        let mut worse = self::here(2.5, 1.9);
+        worse.compare(1.5, (1.4, 1.6));
+        let held = held_against(of(Verdict::LimitedByLocks), &worse);
+        assert_eq!((held.verdict, held.command), (Verdict::LimitedByLocks, None));
+        assert!(held.headline.contains("it does 0.40 times"), "{}", held.headline);
         here.compare(1.9, (1.9, 1.9));
         let given = of(Verdict::LimitedByLocks);
         assert_eq!(held_against(given.clone(), &here), given);
