@@ -196,12 +196,12 @@ fn the_doctor_says_what_is_forecast_from_its_recording() {
 
 #[test]
 fn no_verdict_contradicts_what_was_measured_here() {
-    let work = "def work(): sum(i * i % 7 for i in range(1_000_000))";
+    let work = "def work(): sum(i * i % 7 for i in range(400_000))";
     let start = "ts = [threading.Thread(target=work) for _ in range({threads})]";
     let turns = format!(
         "import threading\n{work}\n{start}\n[t.start() for t in ts]\n[t.join() for t in ts]"
     );
-    let options = ["doctor", "--json", "--cores", "1,8", "--lock", "futex"];
+    let options = ["doctor", "--json", "--budget", "10m", "--cores", "1,8", "--lock", "futex"];
     let doctor = options.into_iter().chain(MACHINE).chain(["--", "python3", "-c", &turns]);
     let document = one_document(&succeed(kilocore(doctor)));
     let cores = kilocore_process::allowed_cores().len() as u64;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use kilocore_lock_profile::{Lock, Profile};
+use serde_json::Value;
 
 /// The command line under test.
 fn kilocore() -> Command {
@@ -261,6 +262,15 @@ fn both_recorders_together_see_what_each_sees() {
     assert!(mutex.acquisitions > 1_000 && mutex.acquisitions <= counted, "{mutex:?} {counted}");
 }
 
+/// Leaves out of a profile what other programs had of the cores: other tests run beside this one, and a busy
+/// host gets no verdict.
+fn forget_the_company(profile: &Path) {
+    let mut document: Value =
+        serde_json::from_str(&fs::read_to_string(profile).unwrap()).expect("a profile");
+    document["runs"][0].as_object_mut().expect("a run").remove("interference");
+    fs::write(profile, document.to_string()).unwrap();
+}
+
 #[test]
 fn a_forecast_says_what_to_do_about_a_lock_that_run_cannot_replace() {
     let folder = tempfile::tempdir().unwrap();
@@ -275,6 +285,7 @@ fn a_forecast_says_what_to_do_about_a_lock_that_run_cannot_replace() {
         if !can_watch(&measured) {
             return;
         }
+        forget_the_company(&path);
         let words =
             ["forecast", "--machine", "opteron-6344-4s", "--cores", "1,16,48", "--lock", "mcs"];
         let answer = run(kilocore().args(words).arg(&path));

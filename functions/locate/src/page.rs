@@ -2,6 +2,7 @@
 
 use crate::{Amounts, Comparison, ComparisonDocument, Function, FunctionRow, Side, Uncertainty};
 use askama::Template;
+use kilocore_show::markdown::Document;
 use kilocore_show::page_parts::{Foot, Head};
 use kilocore_show::text::{printable, printable_document};
 use kilocore_show::{
@@ -117,7 +118,9 @@ impl Report for LocateReport<'_> {
     }
 
     fn markdown(&self) -> Result<String, ReportError> {
-        Ok(table::markdown(self, MOST_ROWS))
+        let subject = "Two sampled profiles, compared per unit of work";
+        let document = Document::new(&self.title, subject, &self.generated);
+        Ok(table::markdown(self.comparison, document, MOST_ROWS))
     }
 }
 

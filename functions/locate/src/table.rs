@@ -1,6 +1,6 @@
 //! A comparison of two profiles as tables: for the terminal, and in Markdown.
 
-use crate::{Amounts, Comparison, LocateReport, Uncertainty};
+use crate::{Amounts, Comparison, Uncertainty};
 use kilocore_show::markdown::{self, Document};
 use kilocore_show::number;
 use kilocore_show::terminal::columns::{Align, Column, fit, table_of};
@@ -38,11 +38,8 @@ const CODE: &str =
     "The program's own code, with what libraries and the kernel did for it (measured)";
 const FUNCTIONS: &str = "Functions by their own time (measured)";
 
-/// The same as a document in Markdown, with every column and so many rows of each table.
-pub(crate) fn markdown(report: &LocateReport<'_>, most: usize) -> String {
-    let comparison = report.comparison;
-    let subject = "Two sampled profiles, compared per unit of work";
-    let mut document = Document::new(&report.title, subject, &report.generated);
+/// The same in Markdown, after what the document begins with: every column, and so many rows of each table.
+pub(crate) fn markdown(comparison: &Comparison, mut document: Document, most: usize) -> String {
     document.paragraph(&sentences(comparison).join(" "));
     for (title, all) in [(CODE, code(comparison)), (FUNCTIONS, functions(comparison))] {
         let (shown, hidden) = all.split_at(all.len().min(most));
