@@ -3,7 +3,7 @@
 use kilocore_forecast::MeasuredHere;
 use kilocore_show::{Mark, number};
 
-use crate::measured_words::{note, speedup, title};
+use crate::measured_words::{heading, note, speedup};
 
 /// The table of what was measured, or why there is none.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl MeasuredTable {
             busy: format!("{:.1}", point.busy_cores),
         });
         let rows: Vec<MeasuredRow> = rows.collect();
-        let title = if rows.is_empty() { String::new() } else { title(here) };
+        let title = if rows.is_empty() { String::new() } else { heading(here) };
         Self { title, rows, note: note(here), measured }
     }
 }

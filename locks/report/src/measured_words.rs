@@ -21,14 +21,17 @@ fn why_not(why: WhyNotTimed) -> &'static str {
     }
 }
 
-/// What the points are called, and where they come from.
-pub(crate) fn title(here: &MeasuredHere) -> String {
+/// What the points are called.
+pub(crate) fn heading(here: &MeasuredHere) -> String {
     let rounds = here.points.last().map_or(0, |point| point.runs);
     let rounds = if rounds == 1 { "one round".to_owned() } else { format!("{rounds} rounds") };
     let what = if here.unit == RUN { "runs".to_owned() } else { format!("units ({})", here.unit) };
-    format!(
-        "Throughput on the cores that are here, {what} per second (measured, {rounds}, no recorder)"
-    )
+    format!("Throughput here, {what} per second: {rounds} without a recorder")
+}
+
+/// What the points are called, and where they come from.
+pub(crate) fn title(here: &MeasuredHere) -> String {
+    format!("{} (measured)", heading(here))
 }
 
 /// What is to be known of the points, or of why there are none: a sentence, if anything.
