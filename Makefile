@@ -46,7 +46,7 @@ demo: packages-demo all
 ## cores the tests leave, and what they said is printed at the end
 LINTED := target/linted.log
 test: packages-test all
-	@nice $(MAKE) --no-print-directory lint > $(LINTED) 2>&1 & linted=$$!; \
+	@nice tools/once $(MAKE) --no-print-directory lint > $(LINTED) 2>&1 & linted=$$!; \
 	    status=0; $(MAKE) --no-print-directory unit || status=$$?; \
 	    wait $$linted || status=$$?; cat $(LINTED); exit $$status
 
@@ -63,7 +63,13 @@ lint: packages-build
 	# What is adopted alone: without features, as a package, and its public items.
 	$(CARGO) check --quiet --release --no-default-features $(addprefix -p kilocore-,$(BARE))
 	$(PACKAGE) --quiet --no-verify --allow-dirty
-	$(CARGO) run --quiet --release -p kilocore-weaken --bin kilocore-public-api
+	$(LISTS)
+
+# Built with the features that the tests' build has of everything: `-p kilocore-weaken` alone has others,
+# and half of what it uses would be compiled again.
+OTHERS := --workspace $(addprefix --exclude kilocore-,$(APART))
+LISTS = $(CARGO) build --quiet --release $(OTHERS) --bin kilocore-public-api && \
+    target/release/kilocore-public-api
 
 # A folder of its own, as each package is built as those will who adopt it.
 PACKAGE = CARGO_TARGET_DIR=target/package $(CARGO) package $(addprefix -p kilocore-,$(LIBRARIES))
@@ -76,7 +82,7 @@ package: packages-build
 
 ## public-api: accept what the libraries offer now, into libs/*/public-api.txt
 public-api: packages-build
-	$(CARGO) run --quiet --release -p kilocore-weaken --bin kilocore-public-api -- --accept
+	$(LISTS) --accept
 
 ## portable: compile the libraries for AArch64, for targets without an operating system, and with the
 ## oldest compiler that they state; rustup fetches what is missing
@@ -97,7 +103,7 @@ unit: packages-test all
 	nice $(CARGO) test $(ONCE) --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
 	    status=0; \
 	    RUSTC_WRAPPER=$(CURDIR)/tools/rustc-for-tests \
-	        $(CARGO) test $(ONCE) --no-fail-fast --release --workspace $(addprefix --exclude kilocore-,$(APART)) \
+	        $(CARGO) test $(ONCE) --no-fail-fast --release $(OTHERS) \
 	            || status=$$?; \
 	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
