@@ -165,7 +165,7 @@ fn without_curves(
     let View { profile, evidence, coverage, .. } = view;
     let machine = question.machine;
     let recommendation = match &measured {
-        Some(here) => held_against(recommendation, here),
+        Some(here) => held_against(recommendation, here, profile.runs.first()),
         None => recommendation,
     };
     Forecast {

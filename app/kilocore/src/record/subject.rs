@@ -124,6 +124,11 @@ impl Subject {
         can_watch().then_some(unseen)
     }
 
+    /// Whether a program for which nobody named a recorder may be watched from outside, too.
+    pub(crate) fn may_be_watched_as_well(&self) -> bool {
+        self.recorder.is_none() && self.pid.is_none() && can_watch()
+    }
+
     /// Says that the program is watched from outside because nothing can be put under it. Of
     /// languages with locks of their own nothing is said, as theirs are what is to be seen.
     pub(crate) fn tell_what_is_done_instead(&self) {

@@ -3,16 +3,29 @@
 //! What was measured is right. Where more cores bring nothing here, no answer says that the program
 //! scales, and where the forecast does not agree with what was measured there is no advice from it.
 
-use kilocore_lock_profile::ScalingPoint;
+use kilocore_lock_profile::{Lock, Run, ScalingPoint};
 
 use super::answer::{answer, unknown};
+use super::remedy::{is_replaced, remedy};
 use crate::measured_here::{MeasuredHere, Shown};
-use crate::words::{counted, rounded};
-use crate::{Recommendation, Verdict};
+use crate::words::{counted, percent, rounded};
+use crate::{Evidence, Recommendation, Verdict, place_of, taker_of};
 
-/// The answer after it was held against what was measured.
-pub(crate) fn held_against(given: Recommendation, here: &MeasuredHere) -> Recommendation {
+/// The share of the acquisitions of a lock from which on so many wait that it limits a program that does
+/// less on more cores.
+const MOSTLY_WAITED_FOR: f64 = 0.2;
+/// Fewer acquisitions that waited say nothing.
+const MANY_WAITS: u64 = 1_000;
+
+/// The answer after it was held against what was measured. `run` is the recorded run.
+pub(crate) fn held_against(
+    given: Recommendation,
+    here: &MeasuredHere,
+    run: Option<&Run>,
+) -> Recommendation {
     let Some(shown) = here.shown() else { return given };
+    let run = run.filter(|run| Evidence::host_was_busy(run, 0.0).is_none());
+    let waited = run.and_then(waited_for);
     let confidence = given.confidence.clone();
     let held = match (given.verdict, shown) {
         (Verdict::LimitedByLocks | Verdict::CoresUnused, _) | (_, Shown::Gains(_)) => {
@@ -26,6 +39,9 @@ pub(crate) fn held_against(given: Recommendation, here: &MeasuredHere) -> Recomm
             }
         }
         (_, Shown::Unused(point)) => unused(given, &point),
+        (_, Shown::BusyForNothing(point)) if point.speedup < 1.0 && waited.is_some() => {
+            waited.map_or(given, |waited| limited_here(&point, &waited))
+        }
         (Verdict::NotByLocks, Shown::BusyForNothing(point)) => busy_for_nothing(&point),
         (Verdict::Unknown | Verdict::TooLittleEvidence, Shown::BusyForNothing(point)) => {
             let mut given = given;
@@ -34,6 +50,54 @@ pub(crate) fn held_against(given: Recommendation, here: &MeasuredHere) -> Recomm
         }
     };
     Recommendation { confidence, ..held }
+}
+
+/// A lock that threads wait for most of the time that they want it.
+struct WaitedFor<'a> {
+    lock: &'a Lock,
+    /// The share of its acquisitions that had to wait.
+    waits: f64,
+    /// Whether `run` can put another one in its place.
+    is_replaced: bool,
+}
+
+/// The lock that threads waited for longest, if that was most of the time that they wanted it.
+fn waited_for(run: &Run) -> Option<WaitedFor<'_>> {
+    let locks = run
+        .processes
+        .iter()
+        .flat_map(|process| process.locks.iter().map(move |lock| (process, lock)));
+    let (process, lock) = locks.max_by(|(_, a), (_, b)| a.waited().total_cmp(&b.waited()))?;
+    let waited = lock.contended.saturating_add(lock.read.as_ref().map_or(0, |read| read.contended));
+    let waits = waited as f64 / lock.uses().max(1) as f64;
+    let is_replaced = is_replaced(lock, process, run);
+    (waited >= MANY_WAITS && waits >= MOSTLY_WAITED_FOR).then_some(WaitedFor {
+        lock,
+        waits,
+        is_replaced,
+    })
+}
+
+/// More cores bring less, and threads wait for a lock: that needs no forecast.
+fn limited_here(point: &ScalingPoint, waited: &WaitedFor<'_>) -> Recommendation {
+    let lock = waited.lock;
+    let place = lock.callers.first().map_or_else(|| place_of(&lock.site), |at| taker_of(&at.site));
+    let what = lock.what.as_deref().map_or_else(String::new, |what| format!(" ({what})"));
+    let why = format!(
+        "{}, and {} of the acquisitions of the lock{what} at {place} had to wait",
+        did(point),
+        percent(waited.waits)
+    );
+    let unknown =
+        "How much another lock would bring on more cores is not forecast: what was seen does not \
+                   allow it."
+            .to_owned();
+    let mend = match waited.is_replaced {
+        true => "`kilocore run --lock NAME` puts another lock there: time the program under some."
+            .to_owned(),
+        false => remedy(lock, None),
+    };
+    answer(Verdict::LimitedByLocks, &why, vec![mend, unknown])
 }
 
 /// What was measured, worded such that it can stand in a sentence.
@@ -122,7 +186,11 @@ fn busy_for_nothing(point: &ScalingPoint) -> Recommendation {
 
 #[cfg(test)]
 mod tests {
+    use kilocore_figures::Nanoseconds;
+    use kilocore_lock_profile::Interference;
+
     use super::*;
+    use crate::from_profile::synthetic::{mutex, run};
     use crate::measured_here::tests::scaling;
 
     fn here(two: f64, busy: f64) -> MeasuredHere {
@@ -139,44 +207,72 @@ mod tests {
     #[test]
     fn nothing_scales_whose_second_core_brings_nothing() {
         for verdict in [Verdict::NotByLocks, Verdict::Unknown, Verdict::TooLittleEvidence] {
-            let held = held_against(of(verdict), &here(0.99, 1.0));
+            let held = held_against(of(verdict), &here(0.99, 1.0), None);
             assert_eq!(held.verdict, Verdict::CoresUnused, "{held:?}");
             assert!(held.headline.contains("on 2 cores it does 1.01 times"), "{}", held.headline);
             assert!(!held.headline.contains("scale to"), "{}", held.headline);
         }
-        let busy = held_against(of(Verdict::NotByLocks), &here(0.95, 1.9));
+        let busy = held_against(of(Verdict::NotByLocks), &here(0.95, 1.9), None);
         assert_eq!(busy.verdict, Verdict::Unknown);
         assert!(busy.headline.contains("1.9 of them busy"), "{}", busy.headline);
+    }
+
+    #[test]
+    fn a_lock_that_most_wait_for_is_the_reason_why_two_cores_do_less() {
+        let here = here(1.6, 1.9);
+        let mut profiled = run(vec![mutex(1, "store", 100_000)], 10_000);
+        let lock = &mut profiled.processes[0].locks[0];
+        lock.contended = 60_000;
+        lock.wait.sum = Nanoseconds(5e8);
+        let held = |run: &Run| held_against(of(Verdict::Unknown), &here, Some(run));
+        let answer = held(&profiled);
+        assert_eq!((answer.verdict, &answer.command), (Verdict::LimitedByLocks, &None));
+        assert!(
+            answer.headline.contains("60 % of the acquisitions of the lock"),
+            "{}",
+            answer.headline
+        );
+        let wall = profiled.wall_time + Nanoseconds(1e9);
+        profiled.wall_time = wall;
+        profiled.interference = Some(Interference { others: wall, ..Interference::default() });
+        assert_eq!(
+            held(&profiled).verdict,
+            Verdict::Unknown,
+            "it may have waited for want of a core"
+        );
+        profiled.interference = None;
+        profiled.processes[0].locks[0].contended = 900;
+        assert_eq!(held(&profiled).verdict, Verdict::Unknown);
     }
 
     #[test]
     fn a_forecast_that_disagrees_gives_no_advice() {
         let mut here = here(0.5, 2.0);
         here.compare(1.1, (1.1, 1.1));
-        let held = held_against(of(Verdict::LimitedByLocks), &here);
+        let held = held_against(of(Verdict::LimitedByLocks), &here, None);
         assert_eq!((held.verdict, held.lock, held.command), (Verdict::Unknown, None, None));
         assert!(held.headline.contains("does not agree"), "{}", held.headline);
         let mut worse = self::here(2.5, 1.9);
         worse.compare(1.5, (1.4, 1.6));
-        let held = held_against(of(Verdict::LimitedByLocks), &worse);
+        let held = held_against(of(Verdict::LimitedByLocks), &worse, None);
         assert_eq!((held.verdict, held.command), (Verdict::LimitedByLocks, None));
         assert!(held.headline.contains("it does 0.40 times"), "{}", held.headline);
         here.compare(1.9, (1.9, 1.9));
         let given = of(Verdict::LimitedByLocks);
-        assert_eq!(held_against(given.clone(), &here), given);
+        assert_eq!(held_against(given.clone(), &here, None), given);
     }
 
     #[test]
     fn threads_that_are_said_to_take_turns_do_so_here() {
         let given = of(Verdict::CoresUnused);
-        assert_eq!(held_against(given.clone(), &here(1.0, 1.0)), given);
-        assert_eq!(held_against(given, &here(0.55, 1.8)).verdict, Verdict::Unknown);
+        assert_eq!(held_against(given.clone(), &here(1.0, 1.0), None), given);
+        assert_eq!(held_against(given, &here(0.55, 1.8), None).verdict, Verdict::Unknown);
     }
 
     #[test]
     fn what_was_not_measured_changes_nothing() {
         let untimed = MeasuredHere::of(&kilocore_lock_profile::Scaling::default());
         let given = of(Verdict::NotByLocks);
-        assert_eq!(held_against(given.clone(), &untimed), given);
+        assert_eq!(held_against(given.clone(), &untimed, None), given);
     }
 }
