@@ -1,6 +1,8 @@
 //! The command line of the experiments, as its users meet it.
 
 mod bad_input;
+#[path = "readme/commands.rs"]
+mod commands;
 mod common;
 mod found_again;
 mod ldu;
@@ -9,4 +11,5 @@ mod lru;
 mod numa;
 mod numa_trace;
 mod pages;
+mod printed_simulations;
 mod sched;

@@ -69,7 +69,7 @@ fn the_document_has_points_and_parameters() {
 #[test]
 fn the_same_command_prints_the_same_bytes() {
     for pattern in ["pass", "own"] {
-        let words = ["--workload", pattern, "--cores", "3", "--pool", "tiered,paper", "--json"];
+        let words = ["--workload", pattern, "--cores", "2", "--pool", "tiered,paper", "--json"];
         let once = run(&pages(&words));
         assert_eq!(once, run(&pages(&words)));
         assert_ne!(once, run(&pages(&[&words[..], &["--seed", "2"]].concat())));
