@@ -4,7 +4,6 @@ mod bad_input;
 mod command_line;
 mod common;
 mod files;
-mod fit;
 mod house;
 mod install;
 mod left_alone;

@@ -81,9 +81,9 @@ fn planted_functions_are_first_by_both_samplers() {
     let program = compiled(&folder);
     for (sampler, kinds) in EVERYWHERE {
         for kind in kinds.into_iter().filter(|_| can_sample(sampler)) {
-            let answer = answer_on(&folder, &program, kind, sampler, 3);
+            let answer = answer_on(&folder, &program, kind, sampler, 2);
             assert_first(&answer, kind, sampler);
-            assert_eq!(answer["base"]["work"], (3 * units(kind)).to_string());
+            assert_eq!(answer["base"]["work"], (2 * units(kind)).to_string());
             assert_eq!(answer["run_noise"]["source"], "measured");
         }
     }
