@@ -53,7 +53,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Record a program's locks, forecast it on a machine, and say which lock to take
+    /// Time a program here, record its locks, forecast it on a machine, and say which lock to take
     Doctor(Box<doctor::Arguments>),
     /// Record the locks, samples, pages or references of an unmodified program, or this machine
     #[command(subcommand)]

@@ -15,8 +15,8 @@ use crate::time;
 #[derive(Debug, Args)]
 pub(crate) struct TimingOptions {
     /// Time the program on 1, 2, 4, … of the cores that are here, in turn and without a recorder, for so
-    /// long in all; 0 for not at all
-    #[arg(long, value_name = "TIME", value_parser = time::parse_or_none, default_value = "20")]
+    /// long in all, as in 60 or 5m; 0 for not at all
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_none, default_value = "20s")]
     budget: Duration,
     /// Count units of work in what the program prints: a line that the expression matches is one,
     /// or, if it has a group, the numbers there are added up [default: a run is one unit]
