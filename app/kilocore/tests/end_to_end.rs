@@ -221,6 +221,58 @@ fn no_verdict_contradicts_what_was_measured_here() {
     }
 }
 
+/// A program of two threads that take turns at a spin lock of its own, and end.
+const OWN_SPIN_LOCK: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int taken;
+static volatile long counted;
+static void *work(void *unused) {
+    for (int i = 0; i < 3000000; i++) {
+        while (atomic_exchange(&taken, 1)) while (atomic_load(&taken)) {}
+        for (int j = 0; j < 30; j++) counted++;
+        atomic_store(&taken, 0);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, work, NULL);
+    work(NULL);
+    pthread_join(other, NULL);
+}
+"#;
+
+#[test]
+fn the_doctor_also_watches_a_program_that_hardly_takes_a_pthread_lock() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, program) = (folder.path().join("own.c"), folder.path().join("own"));
+    fs::write(&source, OWN_SPIN_LOCK).expect("there is room");
+    let mut compiler = Command::new("gcc");
+    compiler.args(["-O2", "-pthread", "-o"]).args([&program, &source]);
+    succeed(compiler);
+    let words = ["doctor", "--cores", "1,2", "--lock", "mcs", "--budget", "100ms", "--json"];
+    let with = |option: &[&str]| {
+        let words = words.iter().chain(option).copied().chain(MACHINE);
+        let output = run(kilocore(words.chain(["--", program.to_str().expect("a plain path")])));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        (one_document(std::str::from_utf8(&output.stdout).expect("text")), errors)
+    };
+    if !kilocore_lock_recorder::can_watch() {
+        return;
+    }
+    let (document, errors) = with(&[]);
+    assert!(errors.contains("watching it from outside as well"), "{errors}");
+    let confidence = document["recommendation"]["confidence"].as_str().expect("words");
+    assert!(confidence.contains("All others were watched from outside"), "{confidence}");
+    // Who names a recorder, or lets it run once, gets just that.
+    for option in [&["--recorder", "preload"][..], &["--once"]] {
+        let (_, errors) = with(option);
+        assert!(!errors.contains("watching it"), "{option:?}: {errors}");
+    }
+}
+
 #[test]
 fn a_program_that_may_run_once_is_not_timed() {
     let script = "echo ran >> count; true";

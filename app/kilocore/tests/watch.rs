@@ -105,12 +105,8 @@ int main(int count, char **words) {
 
 /// Builds the program, linked statically or not.
 fn planted(folder: &Path, linked: &[&str]) -> PathBuf {
-    compiled(folder, "planted", PLANTED, linked)
-}
-
-fn compiled(folder: &Path, name: &str, text: &str, linked: &[&str]) -> PathBuf {
-    let (source, program) = (folder.join(format!("{name}.c")), folder.join(name));
-    fs::write(&source, text).expect("there is room");
+    let (source, program) = (folder.join("planted.c"), folder.join("planted"));
+    fs::write(&source, PLANTED).expect("there is room");
     let status = Command::new("gcc")
         .args(["-O2", "-pthread", "-o"])
         .arg(&program)
@@ -121,28 +117,6 @@ fn compiled(folder: &Path, name: &str, text: &str, linked: &[&str]) -> PathBuf {
     assert!(status.success());
     program
 }
-
-/// A program of two threads that take turns at a spin lock of its own, and end.
-const OWN_SPIN_LOCK: &str = r#"
-#include <pthread.h>
-#include <stdatomic.h>
-static atomic_int taken;
-static volatile long counted;
-static void *work(void *unused) {
-    for (int i = 0; i < 1000000; i++) {
-        while (atomic_exchange(&taken, 1)) while (atomic_load(&taken)) {}
-        for (int j = 0; j < 30; j++) counted++;
-        atomic_store(&taken, 0);
-    }
-    return unused;
-}
-int main(void) {
-    pthread_t other;
-    pthread_create(&other, NULL, work, NULL);
-    work(NULL);
-    pthread_join(other, NULL);
-}
-"#;
 
 /// The program, running. It is killed when the test ends.
 struct Running {
@@ -325,31 +299,6 @@ fn a_forecast_says_what_to_do_about_a_lock_that_run_cannot_replace() {
         said.push(text);
     }
     panic!("{}", said.join("\n"));
-}
-
-#[test]
-fn the_doctor_also_watches_a_program_that_hardly_takes_a_pthread_lock() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = compiled(folder.path(), "own_spin_lock", OWN_SPIN_LOCK, &[]);
-    let words = ["doctor", "--machine", "opteron-6344-4s", "--cores", "1,2", "--lock", "mcs"];
-    let with = |option: &[&str]| {
-        let program = ["--", program.to_str().expect("a plain path")];
-        run(kilocore().args(words).args(option).args(["--budget", "100ms", "--json"]).args(program))
-    };
-    let answer = with(&[]);
-    assert_eq!(answer.status, Some(0), "{}", answer.stderr);
-    if !kilocore_lock_recorder::can_watch() {
-        return;
-    }
-    assert!(answer.stderr.contains("watching it from outside as well"), "{}", answer.stderr);
-    let document: Value = serde_json::from_str(&answer.stdout).expect("a document");
-    let confidence = document["recommendation"]["confidence"].as_str().expect("words");
-    assert!(confidence.contains("All others were watched from outside"), "{confidence}");
-    // Who names a recorder, or lets it run once, gets just that.
-    for option in [&["--recorder", "preload"][..], &["--once"]] {
-        let answer = with(option);
-        assert!(!answer.stderr.contains("watching it"), "{option:?}: {}", answer.stderr);
-    }
 }
 
 #[test]

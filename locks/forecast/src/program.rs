@@ -70,8 +70,11 @@ pub fn forecast(
     let recommendation = match view.withheld() {
         Some(withheld) => withheld,
         None => match from_profile(profile) {
-            Ok(profiled) => return simulated(profiled, view, None, question, progress),
-            Err(_) => view.without_locks(),
+            Ok(profiled) => {
+                let disturbed = view.disturbed();
+                return simulated(profiled, view, disturbed, question, progress);
+            }
+            Err(_) => view.disturbed().unwrap_or_else(|| view.without_locks()),
         },
     };
     let measured = profile.scaling.as_ref().map(MeasuredHere::of);
@@ -90,7 +93,7 @@ pub fn forecast_profiled(
     progress: &(dyn Fn() + Sync),
 ) -> Result<Forecast, PointError> {
     let view = View::of(profile);
-    let withheld = view.withheld();
+    let withheld = view.withheld().or_else(|| view.disturbed());
     simulated(profiled, view, withheld, question, progress)
 }
 

@@ -77,13 +77,24 @@ impl<'a> View<'a> {
                 Vec::new(),
             ));
         };
-        let shut_out = super::watched::too_short(run)
-            .or_else(|| evidence.held_up())
-            .or_else(|| Evidence::host_was_busy(run, evidence.busy_cores));
+        let shut_out = super::watched::too_short(run).or_else(|| evidence.held_up());
         let answer = shut_out
             .map(|reason| unknown(vec![reason]))
             .or_else(|| super::only_waits::answer(run, evidence.busy_cores))
             .or_else(|| Some(self.lacking(run, evidence, evidence.lack()?)))?;
+        Some(Recommendation { confidence: self.seen(), ..answer })
+    }
+
+    /// What keeps it from a verdict although it can be forecast: a host that was busy. Curves are drawn all
+    /// the same, for who wants them.
+    pub(crate) fn disturbed(&self) -> Option<Recommendation> {
+        let (run, evidence) = self.run().zip(self.evidence.as_ref())?;
+        let mut answer = unknown(vec![Evidence::host_was_busy(run, evidence.busy_cores)?]);
+        answer.text.push(
+            "What was recorded has in it what the others did: a thread that lost its core while it had a \
+             lock made all others wait, and so do the curves."
+                .to_owned(),
+        );
         Some(Recommendation { confidence: self.seen(), ..answer })
     }
 
