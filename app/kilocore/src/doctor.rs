@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use kilocore_lock_profile::{Scaling, WhyNotTimed};
+
 use crate::examples;
 use crate::forecast::profile::{Target, forecast_and_show};
 use crate::record::locks::{self, RecordingOptions};
@@ -44,14 +46,17 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     arguments.keep.as_deref().map_or(Ok(()), locks::check)?;
     let timing = arguments.timing.timing()?.filter(|_| !arguments.once);
     let wanted = RecordingOptions {
-        timing: Some(timing.as_ref()),
+        timing: timing.as_ref(),
         confined_run: !arguments.once,
         count_lines: false,
         output_to_stderr: arguments.reports.json,
         window: &arguments.window,
     };
-    let (measured, held) = locks::run(&arguments.subject, &wanted)?;
+    let (mut measured, held) = locks::run(&arguments.subject, &wanted)?;
     drop(held);
+    if timing.is_none() {
+        measured.profile.scaling = Some(Scaling::untimed(WhyNotTimed::Once));
+    }
     if let Some(file) = &arguments.keep {
         locks::write(&measured.profile, file)?;
     }

@@ -25,6 +25,7 @@ mod shell;
 mod show;
 mod steer;
 mod time;
+mod work;
 
 use std::process::ExitCode;
 

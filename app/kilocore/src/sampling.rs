@@ -12,15 +12,14 @@ use kilocore_sampled_profile::sampler::{
     Work, allowed_cores,
 };
 
+use crate::work::WorkOption;
 use kilocore_command_line::{Failure, say};
 
 /// How to sample a program.
 #[derive(Debug, Args)]
 pub(crate) struct Sampling {
-    /// Count units of work in what the program prints: a line that the expression matches is one,
-    /// or, if it has a group, the numbers there are added up [default: a run is one unit]
-    #[arg(long, value_name = "REGEX")]
-    work: Option<String>,
+    #[command(flatten)]
+    work: WorkOption,
     /// What a unit of work is called
     #[arg(long, value_name = "NAME", requires = "work")]
     unit: Option<String>,
@@ -61,10 +60,7 @@ enum Sampler {
 impl Sampling {
     /// How work is counted.
     pub(crate) fn rule(&self) -> Result<Rule, Failure> {
-        Ok(match &self.work {
-            Some(expression) => Rule::lines(expression, self.unit.as_deref())?,
-            None => Rule::runs(),
-        })
+        self.work.rule(self.unit.as_deref())
     }
 
     /// Runs a program once on so many cores and writes its profile. What is known of the run is written

@@ -5,8 +5,9 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use kilocore_figures::core_counts;
 use kilocore_hardware::{CpuId, affinity, confine};
-use kilocore_hardware::{Processor, shape};
+use kilocore_hardware::{Processor, cores_first, shape, siblings_together};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -100,9 +101,7 @@ impl Cpus {
     /// that number.
     #[must_use]
     pub fn default_counts(&self) -> Vec<u32> {
-        let most = self.count().max(1);
-        let powers = (0..32).map(|power| 1 << power).take_while(|&count| count < most);
-        powers.chain([most]).collect()
+        core_counts(self.count())
     }
 
     /// Returns the core counts of a quick run: one, half of the processors, and all.
@@ -122,8 +121,8 @@ impl Cpus {
             order.iter().cycle().take(tasks).map(|place| vec![place.cpu]).collect()
         };
         match pin {
-            Pin::Core => one(self.cores_first()),
-            Pin::Sibling => one(self.siblings_together()),
+            Pin::Core => one(cores_first(&self.0)),
+            Pin::Sibling => one(siblings_together(&self.0)),
             Pin::Node => {
                 let nodes = self.by_node();
                 let turns = nodes.values().map(Vec::len).max().unwrap_or(0);
@@ -134,25 +133,6 @@ impl Cpus {
             }
             Pin::None => vec![Vec::new(); tasks],
         }
-    }
-
-    fn siblings_together(&self) -> Vec<Processor> {
-        let mut order = self.0.clone();
-        order.sort_by_key(|place| (place.socket, place.node, place.group, place.core, place.cpu));
-        order
-    }
-
-    fn cores_first(&self) -> Vec<Processor> {
-        let mut met: BTreeMap<u32, u32> = BTreeMap::new();
-        let turn = |place: Processor| {
-            let threads = met.entry(place.core).or_default();
-            *threads += 1;
-            (*threads, place)
-        };
-        let mut order: Vec<_> = self.siblings_together().into_iter().map(turn).collect();
-        // The sort is stable, so that the order within a turn stays.
-        order.sort_by_key(|&(turn, _)| turn);
-        order.into_iter().map(|(_, place)| place).collect()
     }
 
     fn by_node(&self) -> BTreeMap<u32, Vec<u32>> {

@@ -5,31 +5,47 @@ use std::path::Path;
 
 use crate::{CpuId, Processor, SYSTEM, shape};
 
-/// Puts these processors into the order in which a program is given more of them: one node after the
-/// other, and the second hardware threads of all cores last. Without what the system says of them, they
-/// stay as they are.
+/// Puts processors into the order in which the threads of a core follow each other, one node after the
+/// other.
 #[must_use]
-pub fn cores_first(processors: &[CpuId]) -> Vec<CpuId> {
-    match shape(Path::new(SYSTEM)) {
-        Ok(shape) => ordered(processors, &shape.processors),
-        Err(_) => processors.to_vec(),
-    }
+pub fn siblings_together(processors: &[Processor]) -> Vec<Processor> {
+    let mut order = processors.to_vec();
+    order.sort_by_key(|place| (place.socket, place.node, place.group, place.core, place.cpu));
+    order
+}
+
+/// Puts processors into the order in which something is given more of them: one node after the other, and
+/// the second hardware threads of all cores last.
+#[must_use]
+pub fn cores_first(processors: &[Processor]) -> Vec<Processor> {
+    let mut met: BTreeMap<u32, u32> = BTreeMap::new();
+    let turn = |place: Processor| {
+        let threads = met.entry(place.core).or_default();
+        *threads += 1;
+        (*threads, place)
+    };
+    let mut order: Vec<_> = siblings_together(processors).into_iter().map(turn).collect();
+    // The sort is stable, so that the order within a turn stays.
+    order.sort_by_key(|&(turn, _)| turn);
+    order.into_iter().map(|(_, place)| place).collect()
+}
+
+/// Puts the processors of these numbers into the order of [`cores_first`]. Those of which the system does
+/// not say where they are come last, as they stand.
+#[must_use]
+pub fn in_order_of_use(processors: &[CpuId]) -> Vec<CpuId> {
+    let known = shape(Path::new(SYSTEM)).map(|shape| shape.processors);
+    ordered(processors, &known.unwrap_or_default())
 }
 
 fn ordered(processors: &[CpuId], known: &[Processor]) -> Vec<CpuId> {
-    let mut known: Vec<_> = known.iter().filter(|p| processors.contains(&CpuId(p.cpu))).collect();
-    known.sort_by_key(|p| (p.socket, p.node, p.group, p.core, p.cpu));
-    let mut threads: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut turns: Vec<(u32, CpuId)> = Vec::new();
-    for processor in known {
-        let of_core = threads.entry(processor.core).or_default();
-        turns.push((*of_core, CpuId(processor.cpu)));
-        *of_core += 1;
-    }
-    turns.sort_by_key(|(turn, _)| *turn);
-    let mut order: Vec<CpuId> = turns.into_iter().map(|(_, cpu)| cpu).collect();
-    let unknown = processors.iter().filter(|cpu| !order.contains(cpu)).copied();
-    order.extend(unknown.collect::<Vec<_>>());
+    let wanted = known.iter().filter(|place| processors.contains(&CpuId(place.cpu))).copied();
+    let wanted: Vec<Processor> = wanted.collect();
+    let mut order: Vec<CpuId> =
+        cores_first(&wanted).into_iter().map(|place| CpuId(place.cpu)).collect();
+    let unknown: Vec<CpuId> =
+        processors.iter().filter(|cpu| !order.contains(cpu)).copied().collect();
+    order.extend(unknown);
     order
 }
 

@@ -14,6 +14,7 @@ mod find;
 mod gate;
 mod host;
 mod inherited;
+mod input;
 mod leftover;
 mod observe;
 mod obstacle;
@@ -32,6 +33,7 @@ pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine, utc_date};
 pub use inherited::{keep_ignored_signals, survive_full_files};
+pub use input::{Input, input_is_a_stream};
 pub use kilocore_hardware::CpuId;
 pub use observe::{Observer, Stream};
 pub use obstacle::{
@@ -39,7 +41,7 @@ pub use obstacle::{
 };
 pub use preload::{preload_all, preload_environment, preloading};
 pub use signals::Held;
-pub use sized_command::{is_sized, sized_for};
-pub use start::{End, Input, OnStart, Output, Start, run};
+pub use sized_command::sized_for;
+pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;
 pub use status::shell_status;

@@ -2,17 +2,8 @@
 
 use std::ffi::OsString;
 
-/// What stands in a command for the number of cores that the program is run on.
+/// What stands in a command for the number of cores that the program is run on; both mean the same.
 const PLACEHOLDERS: [&str; 2] = ["{cores}", "{threads}"];
-
-/// Whether the number of cores stands in a command: `{cores}` or `{threads}`, which mean the same.
-#[must_use]
-pub fn is_sized(command: &[OsString]) -> bool {
-    let has = |word: &OsString| {
-        word.to_str().is_some_and(|word| PLACEHOLDERS.iter().any(|p| word.contains(p)))
-    };
-    command.iter().any(has)
-}
 
 /// Returns the command on so many cores: that number stands in the place of each `{cores}` and
 /// `{threads}`. A word that is no UTF-8 is left as it is.
@@ -46,7 +37,7 @@ mod tests {
     fn only_placeholders_are_replaced() {
         let odd = OsString::from_vec(vec![0xff, b'{']);
         let command = [OsString::from("a{threads}b{cores}"), "{}".into(), odd.clone()];
-        assert!(is_sized(&command) && !is_sized(&command[1..]));
+        assert_eq!(sized_for(&command[1..], 16), command[1..]);
         assert_eq!(sized_for(&command, 16), [OsString::from("a16b16"), "{}".into(), odd]);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -13,7 +12,7 @@ use crate::gate::{self, BeforeExec, NotStarted};
 use crate::observe::{Observer, Outlet, Pumps};
 use crate::orphans::Orphans;
 use crate::signals::Forwarding;
-use crate::{CpuId, confine, inherited};
+use crate::{CpuId, Input, confine, inherited, input};
 
 /// Called with the program's process id as soon as it is being executed.
 pub type OnStart<'a> = Box<dyn FnOnce(libc::pid_t) + 'a>;
@@ -35,19 +34,6 @@ pub enum Output<'a> {
         /// The file for standard error.
         stderr: BorrowedFd<'a>,
     },
-}
-
-/// Where the program's standard input comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Input {
-    /// From where this process's own comes.
-    #[default]
-    Inherited,
-    /// From nowhere: it is empty.
-    Empty,
-    /// From the file that this process's own comes from, beginning anew; it is empty if that is no
-    /// regular file. So several runs read the same.
-    Repeated,
 }
 
 /// How to start a program.
@@ -128,7 +114,7 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
     match start.input {
         Input::Inherited => {}
         Input::Empty => drop(command.stdin(Stdio::null())),
-        Input::Repeated => drop(command.stdin(repeated_input())),
+        Input::Repeated => drop(command.stdin(input::repeated())),
     }
     let pumps = match start.observer {
         Some(observer) => {
@@ -172,16 +158,6 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         voluntary_switches: ended.voluntary_switches,
         output_failure,
     })
-}
-
-/// This process's standard input from its beginning, if it is a file.
-fn repeated_input() -> Stdio {
-    // To open a pipe could wait for who writes to it.
-    let own = io::stdin().as_fd().try_clone_to_owned().map(File::from);
-    let is_file = own.and_then(|own| own.metadata()).is_ok_and(|own| own.is_file());
-    // What is opened under this name has a position of its own.
-    let file = is_file.then(|| File::open("/proc/self/fd/0"));
-    file.and_then(Result::ok).map_or_else(Stdio::null, Stdio::from)
 }
 
 /// Where pumps pour what they took.

@@ -142,6 +142,14 @@ impl Rule {
         &self.unit
     }
 
+    /// By an expression ([`lines`](Self::lines)) if there is one, and by runs otherwise.
+    ///
+    /// # Errors
+    /// As [`lines`](Self::lines).
+    pub fn new(expression: Option<&str>, unit: Option<&str>) -> Result<Self, WorkError> {
+        expression.map_or_else(|| Ok(Self::runs()), |expression| Self::lines(expression, unit))
+    }
+
     /// Whether the program's output has to be observed.
     #[must_use]
     pub fn needs_output(&self) -> bool {

@@ -12,7 +12,7 @@ use kilocore_lock_profile::{
 };
 use serde::Serialize;
 
-use crate::evidence::{Evidence, FEW};
+use crate::evidence::{Evidence, FEW_ACQUISITIONS};
 use crate::own_locks::subject;
 use crate::words::{counted, percent, rounded};
 
@@ -352,7 +352,7 @@ fn strain(profile: &Profile, run: &Run) -> Option<f64> {
     let (here, there) = (subject(run)?, subject(confined)?);
     let uses =
         |process: &Process| -> f64 { process.locks.iter().map(Lock::uses).sum::<u64>() as f64 };
-    if uses(here).min(uses(there)) < FEW as f64 {
+    if uses(here).min(uses(there)) < FEW_ACQUISITIONS as f64 {
         return None;
     }
     let each = |process: &Process| process.threads.cpu_time / uses(process);

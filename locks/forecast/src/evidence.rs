@@ -5,13 +5,13 @@
 //! is no verdict.
 
 use kilocore_figures::Nanoseconds;
-use kilocore_lock_profile::{CpuLimit, Run};
+use kilocore_lock_profile::{CpuLimit, Interference, Run};
 use serde::Serialize;
 
 use crate::words::{counted, percent};
 
 /// Fewer acquisitions than this say little, unless threads waited often and long.
-pub(crate) const FEW: u64 = 1_000;
+pub const FEW_ACQUISITIONS: u64 = 1_000;
 /// Threads waited often if at least this many acquisitions had to wait.
 const MANY_WAITS: u64 = 100;
 /// Threads waited long if on average at least this many threads were waiting.
@@ -42,6 +42,11 @@ fn allowance(limit: CpuLimit, busy_cores: f64) -> String {
     };
     let once = if busy_cores > EXCEEDED * limit.cores { ", though not all the time" } else { "" };
     format!("control group allowed it the time of {:.2} cores{once}{held_up}", limit.cores)
+}
+
+/// What others had of a run's cores, if that was so much that it decides what the program did.
+pub(crate) fn busy_host(run: &Run) -> Option<Interference> {
+    run.interference.filter(|others| others.share(run.cores, run.wall_time) > BUSY_HOST)
 }
 
 /// How much a run shows of how the program uses cores and locks.
@@ -152,7 +157,7 @@ impl Evidence {
     /// Whether locks were taken too seldom to say anything about them.
     pub(crate) fn few(&self) -> bool {
         let waited = self.contended >= MANY_WAITS && self.waiting_threads >= WAITED_LONG;
-        self.acquisitions < FEW && !waited
+        self.acquisitions < FEW_ACQUISITIONS && !waited
     }
 
     /// Returns what there was too little of, if it was too little for any verdict.
@@ -195,8 +200,7 @@ impl Evidence {
 
     /// Returns that the host was too busy for anything to be said of the program's locks, if it was.
     pub(crate) fn host_was_busy(run: &Run, busy_cores: f64) -> Option<String> {
-        let others = run.interference?;
-        (others.share(run.cores, run.wall_time) > BUSY_HOST).then(|| {
+        busy_host(run).map(|others| {
             let stolen = others.stolen / run.wall_time.max(Nanoseconds(1.0));
             let stolen = match stolen > 0.05 * f64::from(run.cores) {
                 true => format!(" ({stolen:.1} of them other guests of the same machine)"),

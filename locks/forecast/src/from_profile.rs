@@ -28,7 +28,7 @@ use kilocore_lock_profile::{Lock, Process, Profile, Run};
 use thiserror::Error;
 
 pub use conduct::{Conduct, ProcessorTime};
-pub(crate) use group::UNKNOWN_PLACE;
+pub(crate) use group::{UNKNOWN_PLACE, wanted_at};
 pub use group::{place_of, taker_of};
 pub use profiled::Profiled;
 use translation::Translation;

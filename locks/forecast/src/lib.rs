@@ -135,7 +135,7 @@ pub use barrier::{BarrierRounds, simulate_barrier};
 pub use choice::WORTH_TAKING;
 pub use coverage::{Coverage, Sleep, UnrecordedPrograms};
 pub use duration::{Duration, Range};
-pub use evidence::Evidence;
+pub use evidence::{Evidence, FEW_ACQUISITIONS};
 pub use forecast::{Curve, Forecast, ForecastPoint, Recommendation, Target, curve_on};
 pub use forecast_lock::{AcquiredAt, ForecastLock, LinesSource};
 pub use from_profile::{

@@ -109,11 +109,11 @@ fn simulated(
         own_locks::complete(&mut profiled, run);
     }
     let Profiled { workload, bounds: [well, badly], .. } = &profiled;
-    let of_lock = |&lock: &LockId| Candidate {
+    let of_lock = |lock| Candidate {
         lock: TriedLock::Mutex(lock),
         workloads: [workload, well, badly].map(Cow::Borrowed),
     };
-    let tried: Vec<Candidate<'_>> = question.all_locks().iter().map(of_lock).collect();
+    let tried: Vec<Candidate<'_>> = question.all_locks().into_iter().map(of_lock).collect();
     let mut curves = curves_of(&tried, question, progress)?;
     let choice = Choice::for_program(&curves, &profiled);
     let rw_curves = read_write_curves(choice.taken(), &profiled, question, progress)?;
@@ -121,7 +121,7 @@ fn simulated(
     // known separately, so that the bands should say here only what the profile leaves open.
     let recommendation = withheld
         .unwrap_or_else(|| advise(&view, &profiled, &choice, &rw_curves, &question.machine.name));
-    let measured = held_here(&profiled, view.profile, question, progress)?;
+    let measured = held_here(view.profile, &tried[0], choice.today, question, progress)?;
     curves.extend(rw_curves);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
     Ok(Forecast {
@@ -135,10 +135,12 @@ fn simulated(
     })
 }
 
-/// What was measured on the cores that are here, beside the forecast for as many of the machine's.
+/// What was measured on the cores that are here, beside the forecast for as many of the machine's: with
+/// today's lock, of whose curve some points are known.
 fn held_here(
-    profiled: &Profiled,
     profile: &Profile,
+    today: &Candidate<'_>,
+    known: &Curve,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Option<MeasuredHere>, PointError> {
@@ -146,14 +148,22 @@ fn held_here(
     let mut here = MeasuredHere::of(scaling);
     let fits = |cores: &u32| *cores <= question.machine.hardware_threads();
     if let Some(cores) = here.known().map(|point| point.cores).filter(fits) {
-        let [well, badly] = &profiled.bounds;
-        let workloads = [&profiled.workload, well, badly].map(Cow::Borrowed);
-        let tried = [Candidate { lock: TriedLock::Mutex(TODAY), workloads }];
-        let asked = Question { cores: vec![1, cores], ..question.clone() };
-        let curves = curves_of(&tried, &asked, progress)?;
-        let [one, all] = &curves[0].points[..] else { return Ok(Some(here)) };
-        let against = |throughput: f64| throughput / one.point.throughput_per_s;
-        here.compare(against(all.point.throughput_per_s), (against(all.low), against(all.high)));
+        let is_known = |cores: &u32| known.points.iter().any(|point| point.point.cores == *cores);
+        let missing = [1, cores].into_iter().filter(|cores| !is_known(cores)).collect();
+        let asked = Question { cores: missing, ..question.clone() };
+        let more = match asked.cores.is_empty() {
+            true => Vec::new(),
+            false => curves_of(std::slice::from_ref(today), &asked, progress)?,
+        };
+        let on = |cores| {
+            let points = more.iter().chain([known]).flat_map(|curve| &curve.points);
+            points.into_iter().find(|point| point.point.cores == cores)
+        };
+        if let (Some(one), Some(all)) = (on(1), on(cores)) {
+            let against = |throughput: f64| throughput / one.point.throughput_per_s;
+            let band = (against(all.low), against(all.high));
+            here.compare(against(all.point.throughput_per_s), band);
+        }
     }
     Ok(Some(here))
 }

@@ -254,6 +254,12 @@ impl Lock {
         self.acquisitions.saturating_add(self.read.as_ref().map_or(0, |read| read.acquisitions))
     }
 
+    /// Acquisitions in any mode that had to wait.
+    #[must_use]
+    pub fn waits(&self) -> u64 {
+        self.contended.saturating_add(self.read.as_ref().map_or(0, |read| read.contended))
+    }
+
     /// Time of holds in any mode in which the holder ran.
     #[must_use]
     pub fn held(&self) -> Nanoseconds<f64> {

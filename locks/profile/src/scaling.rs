@@ -243,13 +243,6 @@ impl Scaling {
         }
     }
 
-    /// The point of the most cores, if the runs show how the program scales.
-    #[must_use]
-    pub fn known(&self) -> Option<ScalingPoint> {
-        let last = self.points().pop()?;
-        (self.quality() == ScalingQuality::Good && last.cores > 1).then_some(last)
-    }
-
     fn has_set_time(&self) -> bool {
         let rounds = self.counted();
         let most = self.most_cores();
@@ -285,6 +278,11 @@ mod tests {
         Scaling { unit: RUN.to_owned(), runs, why_not: None }
     }
 
+    /// The point of the most cores, if the runs are good for anything.
+    fn known(scaling: &Scaling) -> Option<ScalingPoint> {
+        scaling.points().pop().filter(|_| scaling.quality() == ScalingQuality::Good)
+    }
+
     #[test]
     fn runs_are_held_against_those_of_the_same_round() {
         let scaling = scaling(vec![
@@ -295,7 +293,7 @@ mod tests {
             run(2, 1, 2.0, 1.0),
             run(2, 2, 1.1, 1.8),
         ]);
-        let point = scaling.known().expect("three rounds");
+        let point = known(&scaling).expect("three rounds");
         assert_eq!((point.cores, point.runs), (2, 3));
         assert!((point.speedup - 2.0 / 1.1).abs() < 1e-9, "{point:?}");
         assert_eq!((point.speedup_low, point.speedup_high), (1.6, 2.0));
@@ -313,7 +311,7 @@ mod tests {
         bad.interference =
             Some(Interference { others: Nanoseconds(3e9), ..Interference::default() });
         runs.extend([run(2, 1, 1.0, 1.0), bad.clone()]);
-        let known = scaling(runs.clone()).known().expect("two of three rounds were quiet");
+        let known = known(&scaling(runs.clone())).expect("two of three rounds were quiet");
         assert_eq!((known.runs, known.speedup), (2, 2.0));
         runs.extend(
             [3, 4]

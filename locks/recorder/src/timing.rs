@@ -6,11 +6,13 @@
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use kilocore_figures::Nanoseconds;
-use kilocore_hardware::cores_first;
+use kilocore_figures::{Nanoseconds, core_counts};
+use kilocore_hardware::in_order_of_use;
 use kilocore_lock_profile::{RUN, Run, Scaling, TimedRun, WhyNotTimed};
 use kilocore_process::work::{Counter, Rule};
-use kilocore_process::{CpuId, Input, Observer, Output, Start, allowed_cores, is_sized, sized_for};
+use kilocore_process::{
+    CpuId, Input, Observer, Output, Start, allowed_cores, input_is_a_stream, sized_for,
+};
 
 use crate::interference::Before;
 
@@ -45,11 +47,11 @@ pub fn time_on_cores(
     confined: Option<&Run>,
     tell: &dyn Fn(u32, Duration),
 ) -> Scaling {
-    let cores = cores_first(&allowed_cores());
+    let cores = in_order_of_use(&allowed_cores());
     if cores.len() < 2 {
         return Scaling::untimed(WhyNotTimed::OneCore);
     }
-    let counts = counts_up_to(cores.len() as u32);
+    let counts = core_counts(cores.len() as u32);
     // On fewer cores it takes no longer than on one, where it takes all its processor time.
     let on_all = wall(first);
     let on_one = confined.map_or_else(|| on_all.max(processor_time(first)), wall);
@@ -90,12 +92,6 @@ pub fn time_on_cores(
     scaling
 }
 
-/// Powers of two below the number of cores, and that number.
-fn counts_up_to(most: u32) -> Vec<u32> {
-    let powers = (0..u32::BITS).map(|power| 1 << power).take_while(|&count| count < most);
-    powers.chain([most]).collect()
-}
-
 fn wall(run: &Run) -> Duration {
     Duration::from_nanos(run.wall_time.0.max(0.0) as u64)
 }
@@ -104,23 +100,13 @@ fn processor_time(run: &Run) -> Duration {
     Duration::from_nanos(run.cpu_time.map_or(0.0, |time| time.0.max(0.0)) as u64)
 }
 
-/// Whether a run on all cores did less than the recorded one, whose standard input was not empty.
+/// Whether a run on all cores did less than the recorded one, whose standard input it could not have again.
 fn did_less(run: &TimedRun, first: &Run, all: usize) -> bool {
     let recorded = first.cpu_time.map_or(0.0, |time| time.0);
     run.cores as usize == all
         && recorded > 0.0
         && run.cpu_time.0 < DID_LESS * recorded
-        && input_may_differ()
-}
-
-/// Whether standard input is neither a file, which is read anew, nor a device such as a terminal.
-fn input_may_differ() -> bool {
-    // SAFETY: the structure is ours to be written; all zeros are one.
-    unsafe {
-        let mut file: libc::stat = core::mem::zeroed();
-        let known = libc::fstat(libc::STDIN_FILENO, &raw mut file) == 0;
-        known && matches!(file.st_mode & libc::S_IFMT, libc::S_IFIFO | libc::S_IFSOCK)
-    }
+        && input_is_a_stream()
 }
 
 fn one_run(
@@ -129,11 +115,11 @@ fn one_run(
     round: u32,
     cores: &[CpuId],
 ) -> Result<TimedRun, WhyNotTimed> {
-    let sized = is_sized(command).then(|| sized_for(command, cores.len() as u32));
+    let command = sized_for(command, cores.len() as u32);
     let counter = Counter::new(rule.clone());
     let before = Before::look(cores);
     let end = kilocore_process::run(Start {
-        command: sized.as_deref().unwrap_or(command),
+        command: &command,
         cores: Some(cores),
         input: Input::Repeated,
         output: Output::Discarded,

@@ -12,6 +12,7 @@
 
 mod collapse;
 mod contenders;
+mod core_counts;
 mod curve;
 pub mod decimal;
 pub mod gustafson;
@@ -27,6 +28,7 @@ pub mod usl;
 
 pub use collapse::lasting_collapse;
 pub use contenders::Contenders;
+pub use core_counts::core_counts;
 pub use curve::Curve;
 pub use lock_curve::LockCurve;
 pub use median::{ascending, lower_median, median, percentile};

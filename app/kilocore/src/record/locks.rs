@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use kilocore_command_line::{Failure, output, say};
 use kilocore_figures::Nanoseconds;
+use kilocore_forecast::FEW_ACQUISITIONS;
 use kilocore_lock_profile::{Profile, Run};
 use kilocore_lock_recorder::{Conduct, Measured, Options, Timing};
 use kilocore_process::{Held, allowed_cores, sized_for};
@@ -124,8 +125,8 @@ fn print_hints(profile: &Profile) {
 /// How a program is to be measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordingOptions<'a> {
-    /// How it is timed on the cores that are here, if that is asked; `Some(None)` if it was declined.
-    pub(crate) timing: Option<Option<&'a Timing>>,
+    /// How it is timed on the cores that are here, if it is.
+    pub(crate) timing: Option<&'a Timing>,
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
     /// Whether it is run once more, under QEMU.
@@ -174,7 +175,7 @@ pub(crate) fn run(
         }
     };
     choice.give_way();
-    if let (Some(Some(_)), Choice::Preload(command)) = (wanted.timing, choice)
+    if let (Some(_), Choice::Preload(command)) = (wanted.timing, choice)
         && subject.may_be_watched_as_well()
         && hardly_locked(&measured)
     {
@@ -208,8 +209,6 @@ pub(crate) fn run(
 /// Whether a program that ended well and computed for a while took so few pthread locks that others may be
 /// what it waits for.
 fn hardly_locked(measured: &Measured) -> bool {
-    /// A forecast needs as many.
-    const FEW: u64 = 1_000;
     /// Watching shows nothing of a shorter run.
     const SHORT: Nanoseconds<f64> = Nanoseconds(1e8);
     let Some(run) = measured.profile.runs.first() else { return false };
@@ -217,7 +216,7 @@ fn hardly_locked(measured: &Measured) -> bool {
     let uses = locks.fold(0_u64, |sum, lock| sum.saturating_add(lock.uses()));
     let ended_well = run.exit_status == 0 && !measured.interrupted;
     let threads = run.outside.as_ref().is_some_and(|outside| outside.threads_peak > 1);
-    ended_well && threads && uses < FEW && run.wall_time >= SHORT
+    ended_well && threads && uses < FEW_ACQUISITIONS && run.wall_time >= SHORT
 }
 
 /// Measures with the library under the program, and watches it as well if that is asked.

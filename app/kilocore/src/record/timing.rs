@@ -6,10 +6,10 @@ use clap::Args;
 use kilocore_command_line::{Failure, say};
 use kilocore_lock_profile::{Scaling, WhyNotTimed};
 use kilocore_lock_recorder::{Measured, Timing, time_on_cores};
-use kilocore_process::work::Rule;
 
 use super::subject::Choice;
 use crate::time;
+use crate::work::WorkOption;
 
 /// How a program is timed on one core, on two, and so on.
 #[derive(Debug, Args)]
@@ -18,34 +18,20 @@ pub(crate) struct TimingOptions {
     /// long in all, as in 60 or 5m; 0 for not at all
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_none, default_value = "20s")]
     budget: Duration,
-    /// Count units of work in what the program prints: a line that the expression matches is one,
-    /// or, if it has a group, the numbers there are added up [default: a run is one unit]
-    #[arg(long, value_name = "REGEX")]
-    work: Option<String>,
+    #[command(flatten)]
+    work: WorkOption,
 }
 
 impl TimingOptions {
     /// How to time, or `None` for not at all.
     pub(crate) fn timing(&self) -> Result<Option<Timing>, Failure> {
-        let rule = match &self.work {
-            Some(expression) => Rule::lines(expression, None)?,
-            None => Rule::runs(),
-        };
+        let rule = self.work.rule(None)?;
         Ok((!self.budget.is_zero()).then_some(Timing { budget: self.budget, rule }))
     }
 }
 
 /// Times the program that was measured, if that can be done. What was measured is in its profile then.
-pub(crate) fn time(
-    measured: &mut Measured,
-    choice: Choice<'_>,
-    timing: Option<&Timing>,
-    part: bool,
-) {
-    let Some(timing) = timing else {
-        measured.profile.scaling = Some(Scaling::untimed(WhyNotTimed::Once));
-        return;
-    };
+pub(crate) fn time(measured: &mut Measured, choice: Choice<'_>, timing: &Timing, part: bool) {
     let scaling = match (choice.command(), &measured.profile.runs[..]) {
         (_, []) => return,
         (None, _) => Scaling::untimed(WhyNotTimed::Attached),

@@ -7,9 +7,11 @@ use kilocore_lock_profile::{Lock, Run, ScalingPoint};
 
 use super::answer::{answer, unknown};
 use super::remedy::{is_replaced, remedy};
+use crate::evidence::busy_host;
+use crate::from_profile::wanted_at;
 use crate::measured_here::{MeasuredHere, Shown};
 use crate::words::{counted, percent, rounded};
-use crate::{Evidence, Recommendation, Verdict, place_of, taker_of};
+use crate::{Recommendation, Verdict};
 
 /// The share of the acquisitions of a lock from which on so many wait that it limits a program that does
 /// less on more cores.
@@ -24,7 +26,7 @@ pub(crate) fn held_against(
     run: Option<&Run>,
 ) -> Recommendation {
     let Some(shown) = here.shown() else { return given };
-    let run = run.filter(|run| Evidence::host_was_busy(run, 0.0).is_none());
+    let run = run.filter(|run| busy_host(run).is_none());
     let waited = run.and_then(waited_for);
     let confidence = given.confidence.clone();
     let held = match (given.verdict, shown) {
@@ -68,10 +70,9 @@ fn waited_for(run: &Run) -> Option<WaitedFor<'_>> {
         .iter()
         .flat_map(|process| process.locks.iter().map(move |lock| (process, lock)));
     let (process, lock) = locks.max_by(|(_, a), (_, b)| a.waited().total_cmp(&b.waited()))?;
-    let waited = lock.contended.saturating_add(lock.read.as_ref().map_or(0, |read| read.contended));
-    let waits = waited as f64 / lock.uses().max(1) as f64;
+    let waits = lock.waits() as f64 / lock.uses().max(1) as f64;
     let is_replaced = is_replaced(lock, process, run);
-    (waited >= MANY_WAITS && waits >= MOSTLY_WAITED_FOR).then_some(WaitedFor {
+    (lock.waits() >= MANY_WAITS && waits >= MOSTLY_WAITED_FOR).then_some(WaitedFor {
         lock,
         waits,
         is_replaced,
@@ -81,7 +82,7 @@ fn waited_for(run: &Run) -> Option<WaitedFor<'_>> {
 /// More cores bring less, and threads wait for a lock: that needs no forecast.
 fn limited_here(point: &ScalingPoint, waited: &WaitedFor<'_>) -> Recommendation {
     let lock = waited.lock;
-    let place = lock.callers.first().map_or_else(|| place_of(&lock.site), |at| taker_of(&at.site));
+    let place = wanted_at(lock);
     let what = lock.what.as_deref().map_or_else(String::new, |what| format!(" ({what})"));
     let why = format!(
         "{}, and {} of the acquisitions of the lock{what} at {place} had to wait",

@@ -9,9 +9,10 @@ use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Finding, Lock, Process, Run};
 
 use super::remedy::remedy;
+use crate::from_profile::wanted_at;
 use crate::uncounted::is_uncounted;
 use crate::words::percent;
-use crate::{Recommendation, Verdict, place_of, taker_of};
+use crate::{Recommendation, Verdict};
 
 /// The share of all waits for locks from which on waits that nobody can count forbid a forecast.
 const MOST_OF_THE_WAITS: f64 = 0.5;
@@ -65,8 +66,7 @@ pub(super) fn gap(run: &Run) -> Option<String> {
 
 fn about(lock: &Lock, process: &Process, run: &Run, busy_cores: f64, share: f64) -> Recommendation {
     let what = lock.what.as_deref().unwrap_or("a lock of an unknown kind");
-    let place =
-        lock.callers.first().map_or_else(|| place_of(&lock.site), |caller| taker_of(&caller.site));
+    let place = wanted_at(lock);
     let others =
         run.processes.iter().filter(|one| one.pid != process.pid).map(|one| one.threads.cpu_time);
     // What is known of the processor time of a process that was watched may be less than all of it.

@@ -164,6 +164,11 @@ pub fn place_of(site: &[Frame]) -> String {
     }
 }
 
+/// Names the place where a lock is taken and waited for longest, or else where it was made.
+pub(crate) fn wanted_at(lock: &Lock) -> String {
+    lock.callers.first().map_or_else(|| place_of(&lock.site), |caller| taker_of(&caller.site))
+}
+
 /// Names the innermost caller that does more than take a lock. The types of its parameters are left
 /// out, so that the name is short enough to stand in a list.
 #[must_use]
