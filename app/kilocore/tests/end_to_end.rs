@@ -89,7 +89,7 @@ fn a_profile_becomes_a_forecast_of_every_lock() {
     let taken = |lock: &Value| lock["acquisitions"].as_u64().expect("a number");
     // Two threads set, get and remove 20,000 records each, under a mutex of their bucket.
     assert!(locks.iter().map(taken).sum::<u64>() >= 120_000, "{locks:#?}");
-    let words = ["forecast", profile(), "--cores", "1,6,48", "--json"];
+    let words = ["forecast", profile(), "--cores", "1,6,48", "--thorough", "--json"];
     let text = succeed(kilocore(words.into_iter().chain(MACHINE)));
     let document = one_document(&text);
     assert_eq!(document["provenance"], "simulated");
@@ -124,6 +124,18 @@ fn a_profile_becomes_a_forecast_of_every_lock() {
     curves.sort_unstable();
     all.sort_unstable();
     assert_eq!(curves, all);
+
+    // Without the option there are fewer curves, and no lock is forgotten.
+    let words = ["forecast", profile(), "--cores", "1,6,48", "--json"];
+    let short = one_document(&succeed(kilocore(words.into_iter().chain(MACHINE))));
+    assert_eq!(short["recommendation"], document["recommendation"]);
+    let names = |list: &Value| -> Vec<String> {
+        let entries = list.as_array().into_iter().flatten();
+        entries.map(|entry| entry["lock"].as_str().expect("a name").to_owned()).collect()
+    };
+    let mut spoken_of = [names(&short["curves"]), names(&short["without_curve"])].concat();
+    spoken_of.sort_unstable();
+    assert_eq!(spoken_of, all);
 }
 
 #[test]

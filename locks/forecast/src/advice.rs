@@ -25,12 +25,12 @@ use cautions::cautions;
 use culprit::culprit;
 use expected_gain::{about_gains, nothing_helps, praise, sure};
 pub(crate) use held_against::held_against;
-use outlook::{LITTLE, lost, shape};
+use outlook::{lost, shape};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
 use uncertain_hold::vague_hold;
 pub(crate) use view::View;
 
-use crate::choice::{Choice, NO_MATTER, gain_error};
+use crate::choice::{Choice, LITTLE, NO_MATTER, gain_error};
 use crate::from_profile::{Conduct, Profiled};
 use crate::second_choice::SecondChoice;
 use crate::words::{counted, percent, rounded};

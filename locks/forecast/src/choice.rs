@@ -20,6 +20,11 @@ pub const WORTH_TAKING: f64 = 1.15;
 /// Waiting for locks does not matter below this share of the time.
 pub(crate) const NO_MATTER: f64 = 0.01;
 
+/// If no lock helps, waiting for locks does not matter below this share of the time. Much of so little is
+/// the mere taking of free locks. Nor can another lock then be worth a change: it would have to save more
+/// than there is.
+pub(crate) const LITTLE: f64 = 0.05;
+
 /// A choice among curves.
 #[derive(Debug)]
 pub(crate) struct Choice<'a> {
@@ -27,6 +32,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) today: &'a Curve,
     /// The curve of the best lock that may be taken.
     pub(crate) best: &'a Curve,
+    /// The curve that ends highest of those that may be taken.
+    highest: &'a Curve,
     /// Whether the best lock is worth a change.
     pub(crate) helps: bool,
     /// Other curves that end nearly as high as the best one, the highest first.
@@ -61,6 +68,7 @@ impl<'a> Choice<'a> {
         Self {
             today,
             best,
+            highest,
             helps,
             equals: equals.into_iter().map(|curve| curve.lock).collect(),
             spinning: spinning.map(|contenders| contenders.highest()),
@@ -77,6 +85,12 @@ impl<'a> Choice<'a> {
     /// The curve of the mutex to take: of today's, if no other helps.
     pub(crate) fn taken(&self) -> &'a Curve {
         if self.helps { self.best } else { self.today }
+    }
+
+    /// The locks of which whole curves tell something: those that the advice speaks of.
+    pub(crate) fn telling(&self) -> Vec<&'static str> {
+        let spoken_of = [Some(self.best), Some(self.highest), self.spinning];
+        spoken_of.into_iter().flatten().map(|curve| curve.lock).collect()
     }
 
     /// The throughput under the best lock, as a multiple of that under today's.

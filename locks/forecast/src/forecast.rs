@@ -104,6 +104,17 @@ impl Recommendation {
     }
 }
 
+/// A lock that was asked for and has no curve, as the answer does not need it ([`Extent::Needed`](crate::Extent::Needed)).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WithoutCurve {
+    /// The lock.
+    pub lock: &'static str,
+    /// The throughput under it on the most cores, as a multiple of that under the lock in whose place it
+    /// would be. `None` if it was not simulated, because threads spend too little time on locks for a gain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain: Option<f64>,
+}
+
 /// A forecast for a program on a machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Forecast {
@@ -130,6 +141,9 @@ pub struct Forecast {
     /// The curves, one for each lock. Those of read-write locks come last, if these matter: with each
     /// of them beside the recommended mutex, or beside today's.
     pub curves: Vec<Curve>,
+    /// The other locks that were asked for, the best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_curve: Vec<WithoutCurve>,
     /// What was measured of the program on the cores that are here, or `None` if nobody asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<MeasuredHere>,

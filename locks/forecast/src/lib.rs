@@ -62,6 +62,11 @@
 //! Among these it prefers algorithms whose waiters sleep, and among them the one whose forecasts
 //! have erred least. It names the others as equals.
 //!
+//! * **Only what the answer needs is simulated** (`contest.rs`), unless all is asked for. The program as it
+//!   is comes first. Where it spends next to no time on locks, no other lock is simulated. Otherwise all
+//!   locks are compared on the largest number of cores, and only those that the advice speaks of get
+//!   curves. What is left out is decided by simulated figures, never by a clock, so that the same
+//!   question has the same answer on every host.
 //! * **The band** comes from three simulations, with the lower, likely and upper number of lines,
 //!   and from the simulation's own chance.
 //! * **Read-write locks** run `CentralRw` under every choice of mutex, because `run --lock` leaves
@@ -102,8 +107,10 @@ mod affordable;
 mod any_lock;
 mod any_rw_lock;
 mod barrier;
+mod candidate;
 mod choice;
 pub mod closed_form;
+mod contest;
 mod coverage;
 mod duration;
 mod evidence;
@@ -119,6 +126,7 @@ mod own_locks;
 mod point;
 mod program;
 mod progress;
+mod question;
 mod run_size;
 mod second_choice;
 mod simulate;
@@ -136,7 +144,9 @@ pub use choice::WORTH_TAKING;
 pub use coverage::{Coverage, Sleep, UnrecordedPrograms};
 pub use duration::{Duration, Range};
 pub use evidence::{Evidence, FEW_ACQUISITIONS};
-pub use forecast::{Curve, Forecast, ForecastPoint, Recommendation, Target, curve_on};
+pub use forecast::{
+    Curve, Forecast, ForecastPoint, Recommendation, Target, WithoutCurve, curve_on,
+};
 pub use forecast_lock::{AcquiredAt, ForecastLock, LinesSource};
 pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
@@ -145,7 +155,8 @@ pub use gain_error::{Gain, GainError};
 pub use measured_here::{ForecastHere, MeasuredHere};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
-pub use program::{Question, TODAY, forecast, forecast_profiled};
+pub use program::{forecast, forecast_profiled};
+pub use question::{Extent, Question, TODAY};
 pub use run_size::{PointError, RunSize};
 pub use simulate::simulate;
 pub use sweep::{Job, sweep};

@@ -107,6 +107,11 @@ impl<'a> SecondChoice<'a> {
         Some(Self { under, best, writers_first, faster, helps, equals, tried: curves.len() })
     }
 
+    /// The locks of which whole curves tell something: those that the advice speaks of.
+    pub(crate) fn telling(&self) -> Vec<&'static str> {
+        [Some(self.best), self.faster].into_iter().flatten().map(|curve| curve.lock).collect()
+    }
+
     /// The throughput under the best one, as a multiple of that with read-write locks as they are.
     pub(crate) fn gain(&self) -> f64 {
         end(self.best) / end(self.under)

@@ -4,6 +4,7 @@ mod barrier;
 mod closed_forms;
 mod crowd;
 mod effort;
+mod extent;
 mod fit;
 mod kernel;
 mod memory;

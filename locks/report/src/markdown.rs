@@ -8,6 +8,7 @@ use kilocore_show::terminal::columns::{Align, Column};
 use crate::fit_words::{command, sentences};
 use crate::measured_words;
 use crate::terminal::{fit, forecast, measured};
+use crate::without_curve::without_curve;
 use crate::{CurvesReport, FitReport, ForecastReport};
 
 /// A forecast: the verdict, how sure it is, the command to type, the curves, and the program's own
@@ -36,6 +37,7 @@ pub(crate) fn of_forecast(report: &ForecastReport<'_>) -> String {
     }
     let set = CurveSet::new(&forecast.curves, Some(forecast.today), advice.shown());
     curves(&mut document, &forecast::throughput_title(&report.simulated()), &set);
+    without_curve(forecast).iter().for_each(|others| document.paragraph(others));
     if !forecast.locks.is_empty() {
         let rows: Vec<_> =
             forecast.locks.iter().flat_map(|lock| forecast::rows_of(lock, code)).collect();

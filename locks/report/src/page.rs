@@ -17,6 +17,7 @@ use crate::program::{self, ConditionRow, LockRow};
 use crate::quantities::{ENERGY, THROUGHPUT, WAITING};
 use crate::source::CurveReport;
 use crate::waits_parts::{WAITS_STYLE, Waits};
+use crate::without_curve::without_curve;
 use crate::{CurvesReport, ForecastReport};
 use kilocore_show::described;
 
@@ -45,6 +46,8 @@ struct Page<'a> {
     thread_per_core: bool,
     /// Which curves are of read-write locks.
     second_choice: Option<String>,
+    /// What is said of locks without a curve.
+    without_curve: Option<String>,
     program: Option<Program>,
     waits: Option<Waits>,
     machine: Option<Machine>,
@@ -112,6 +115,7 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
         sentences: &recommendation.text,
         command: recommendation.command.as_deref(),
     });
+    page.without_curve = without_curve(forecast);
     let here = forecast.measured.as_ref();
     page.measured_here = here.map(|here| MeasuredTable::new(here, report.measured()));
     page.program = Some(program);
@@ -163,6 +167,7 @@ impl<'a> Page<'a> {
             locks: algorithms(set),
             curves: set.curves.clone(),
             most_cores: set.most_cores(),
+            without_curve: None,
             second_choice: second_choice(set),
             thread_per_core: points.all(|p| p.point.threads == p.point.cores),
             program: None,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
-use kilocore_forecast::{Forecast, Question, RunSize, forecast};
+use kilocore_forecast::{Extent, Forecast, Question, RunSize, forecast};
 use kilocore_lock_profile::Profile;
 use kilocore_lock_report::ForecastReport;
 use kilocore_locks::{LockId, RwLockId};
@@ -36,7 +36,10 @@ pub(crate) struct Target {
     /// that can be put under a program]
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rw_lock_for_programs_named)]
     pub(super) rwlock: Vec<RwLockId>,
-    /// Show every lock in the table, not only the most telling ones
+    /// Simulate every lock on every number of cores, not only what the answer needs
+    #[arg(long)]
+    pub(super) thorough: bool,
+    /// Show every lock in the table, not only the most telling ones; implies `--thorough`
     #[arg(long)]
     pub(super) all: bool,
     /// Seed of all chance [default: 1]
@@ -104,7 +107,13 @@ impl Target {
         } else {
             self.rwlock.clone()
         };
-        let question = Question { machine, cores: cores.0, locks, rw_locks, size };
+        // Who names locks wants to see them beside each other.
+        let named = !self.lock.is_empty() || !self.rwlock.is_empty();
+        let extent = match self.thorough || self.all || named {
+            true => Extent::Every,
+            false => Extent::Needed,
+        };
+        let question = Question { machine, cores: cores.0, locks, rw_locks, size, extent };
         let progress = output::progress(question.simulations() as u64, "simulating");
         let count = || {
             // There may be more to do than was known at first.

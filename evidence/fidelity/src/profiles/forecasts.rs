@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kilocore_forecast::{
-    Forecast, Profiled, Question, RunSize, TODAY, forecast_profiled, from_profile,
+    Extent, Forecast, Profiled, Question, RunSize, TODAY, forecast_profiled, from_profile,
 };
 use kilocore_lock_profile::Profile;
 use kilocore_locks::LockId;
@@ -38,6 +38,7 @@ impl Task<'_> {
             locks: locks.into_iter().collect(),
             rw_locks: Vec::new(),
             size: RunSize { sections: SECTIONS, seed, ..RunSize::default() },
+            extent: Extent::Every,
         }
     }
 }

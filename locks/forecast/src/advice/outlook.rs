@@ -5,10 +5,6 @@ use kilocore_figures::Shape;
 use crate::Curve;
 use crate::words::{counted, percent};
 
-/// If no lock helps, waiting for locks does not matter below this share of the time. Much of so little is
-/// the mere taking of free locks.
-pub(super) const LITTLE: f64 = 0.05;
-
 /// What the program as it is will do, as a part of a sentence that stands behind a colon.
 pub(super) fn shape(today: &Curve, machine: &str) -> String {
     let most = cores(today);

@@ -2,7 +2,7 @@
 
 use kilocore_lock_profile::{Run, ThreadTimes};
 
-use super::outlook::LITTLE;
+use crate::choice::LITTLE;
 use crate::from_profile::UNKNOWN_PLACE;
 use crate::words::duration;
 use crate::{Curve, ForecastLock};

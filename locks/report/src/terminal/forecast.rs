@@ -12,6 +12,7 @@ use kilocore_show::{Mark, number};
 
 use super::measured::measured;
 use crate::locks::second_choice;
+use crate::without_curve::without_curve;
 
 /// A forecast, at most as wide as `style` has it but for the command. All locks have a row if `all`
 /// is set; else the most telling ones, those that do alike together.
@@ -81,6 +82,9 @@ fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {
             String::new()
         };
         text += &format!("\n{}", wrapped(&format!("{hidden}`--all` shows every lock"), width));
+    }
+    if let Some(others) = without_curve(forecast) {
+        text += &format!("\n{}", wrapped(&others, width));
     }
     Some(text)
 }

@@ -8,7 +8,7 @@
 mod made;
 mod pairs;
 
-use kilocore_forecast::{Forecast, Question, RunSize, forecast};
+use kilocore_forecast::{Extent, Forecast, Question, RunSize, forecast};
 use kilocore_lock_profile::Profile;
 use kilocore_lock_report::{ForecastReport, terminal, waits_page};
 use kilocore_locks::LockId;
@@ -45,7 +45,8 @@ impl Answer {
         let locks = vec![LockId::Futex, LockId::Mcs, LockId::Malthusian];
         let size = RunSize { sections: 400, ..RunSize::default() };
         let cores = vec![1, 2, 8];
-        let question = Question { machine, cores, locks, rw_locks: Vec::new(), size };
+        let question =
+            Question { machine, cores, locks, rw_locks: Vec::new(), size, extent: Extent::Needed };
         let forecast = forecast(&profile, &question, &|| {}).expect("the machine has the cores");
         let times = profile.runs[0].checked_times();
         let mut on_terminal = terminal::forecast_table(&forecast, 200, true);

@@ -175,6 +175,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
             ..Evidence::default()
         }),
         coverage: Coverage::default(),
+        without_curve: Vec::new(),
         measured: None,
         recommendation: Recommendation {
             verdict: Verdict::LimitedByLocks,
