@@ -5,7 +5,7 @@ use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::forecast_lock::ForecastLock;
-use crate::{Coverage, Evidence, GainError, MeasuredHere, Point, Verdict};
+use crate::{Coverage, Evidence, GainError, MeasuredHere, Point, Verdict, WhatIf};
 
 /// One simulated number of cores, with its band.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -144,6 +144,10 @@ pub struct Forecast {
     /// The other locks that were asked for, the best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_curve: Vec<WithoutCurve>,
+    /// What changes of the program would bring, the best first, under today's lock. Empty without advice,
+    /// and where the program scales.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub what_if: Vec<WhatIf>,
     /// What was measured of the program on the cores that are here, or `None` if nobody asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<MeasuredHere>,

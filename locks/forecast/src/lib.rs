@@ -71,6 +71,10 @@
 //!   and from the simulation's own chance.
 //! * **Read-write locks** run `CentralRw` under every choice of mutex, because `run --lock` leaves
 //!   them to glibc. The traffic of `CentralRw` is that of glibc's read-write lock.
+//! * **What-ifs change the program, not the lock** (`change.rs`, `what_if.rs`). The locks that cost most are
+//!   held for half as long, split, shared by readers or given to each thread; barriers and the serial part
+//!   are halved. There are none without advice, as a forecast that disagrees with what was measured says
+//!   nothing of a changed program either.
 //! * **Other read-write locks are a second choice** (`second_choice.rs`). First a mutex is chosen.
 //!   If the program's read-write locks then cost a hundredth of the threads' time, each lock of
 //!   `run --rwlock` is simulated in their place, beside that mutex. Trying all pairs would take
@@ -108,6 +112,7 @@ mod any_lock;
 mod any_rw_lock;
 mod barrier;
 mod candidate;
+mod change;
 mod choice;
 pub mod closed_form;
 mod contest;
@@ -135,11 +140,13 @@ mod tried_lock;
 mod uncounted;
 mod verdict;
 mod waiting;
+mod what_if;
 mod words;
 mod workload;
 
 pub use advice::what_was_seen;
 pub use barrier::{BarrierRounds, simulate_barrier};
+pub use change::{Change, READ_ONLY, WhatIf};
 pub use choice::WORTH_TAKING;
 pub use coverage::{Coverage, Sleep, UnrecordedPrograms};
 pub use duration::{Duration, Range};

@@ -1,6 +1,6 @@
 //! The forecast of a profiled program: all curves, their bands, and the advice.
 
-use kilocore_figures::{Nanoseconds, Provenance};
+use kilocore_figures::{Nanoseconds, Provenance, Shape};
 use kilocore_lock_profile::Profile;
 
 use crate::advice::{View, advise, held_against};
@@ -9,8 +9,8 @@ use crate::choice::{Choice, end};
 use crate::contest::{among_mutexes, among_rw_locks};
 use crate::from_profile::{Profiled, from_profile};
 use crate::question::{Question, TODAY};
-use crate::{Forecast, MeasuredHere, PointError, Recommendation, Target};
-use crate::{model_error, own_locks};
+use crate::{Forecast, MeasuredHere, PointError, Recommendation, Target, Verdict};
+use crate::{model_error, own_locks, what_if};
 
 /// Forecasts a profiled program. If the profile has no lock or shows too little, that is the answer: nothing
 /// is simulated, and there are no curves.
@@ -36,6 +36,7 @@ pub fn forecast(
         },
     };
     let measured = profile.scaling.as_ref().map(MeasuredHere::of);
+    let recommendation = held(recommendation, measured.as_ref(), &view);
     Ok(without_curves(view, recommendation, measured, question))
 }
 
@@ -75,6 +76,17 @@ fn simulated(
         advise(&view, &profiled, &choice, &rw_locks.curves, &question.machine.name)
     });
     let measured = held_here(view.profile, &mut today, question, progress)?;
+    let recommendation = held(recommendation, measured.as_ref(), &view);
+    let limited = match recommendation.verdict {
+        Verdict::LimitedByLocks => true,
+        Verdict::NotByLocks => choice.today.shape != Shape::Scales,
+        _ => false,
+    };
+    let agrees = measured.as_ref().is_none_or(|here| here.contradicts().is_none());
+    let what_if = match limited && agrees {
+        true => what_if::tried(&profiled, (&today, choice.today), question, progress)?,
+        false => Vec::new(),
+    };
     let [replaced, under] = [choice.today, choice.taken()].map(end);
     let (mut curves, mut without_curve) = mutexes.shown(replaced);
     let (rw_curves, rw_without) = rw_locks.shown(under);
@@ -89,6 +101,7 @@ fn simulated(
         assumptions: profiled.assumptions,
         curves,
         without_curve,
+        what_if,
         ..without_curves(view, recommendation, measured, question)
     })
 }
@@ -115,7 +128,19 @@ fn held_here(
     Ok(Some(here))
 }
 
-/// The answer to a profile that is not simulated, held against what was measured.
+/// An answer, held against what was measured if anything was.
+fn held(
+    recommendation: Recommendation,
+    measured: Option<&MeasuredHere>,
+    view: &View<'_>,
+) -> Recommendation {
+    match measured {
+        Some(here) => held_against(recommendation, here, view.profile.runs.first()),
+        None => recommendation,
+    }
+}
+
+/// The answer to a profile that is not simulated.
 fn without_curves(
     view: View<'_>,
     recommendation: Recommendation,
@@ -124,10 +149,6 @@ fn without_curves(
 ) -> Forecast {
     let View { profile, evidence, coverage, .. } = view;
     let machine = question.machine;
-    let recommendation = match &measured {
-        Some(here) => held_against(recommendation, here, profile.runs.first()),
-        None => recommendation,
-    };
     Forecast {
         provenance: Provenance::Simulated,
         machine: Target {
@@ -145,6 +166,7 @@ fn without_curves(
         today: TODAY.name(),
         curves: Vec::new(),
         without_curve: Vec::new(),
+        what_if: Vec::new(),
         measured,
         recommendation,
         evidence,

@@ -25,6 +25,7 @@ mod waits_graph;
 mod waits_page;
 mod waits_parts;
 mod waits_words;
+mod what_if;
 mod without_curve;
 
 pub use source::{CurvesReport, FitReport, ForecastReport};

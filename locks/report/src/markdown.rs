@@ -8,6 +8,7 @@ use kilocore_show::terminal::columns::{Align, Column};
 use crate::fit_words::{command, sentences};
 use crate::measured_words;
 use crate::terminal::{fit, forecast, measured};
+use crate::what_if::WhatIfTable;
 use crate::without_curve::without_curve;
 use crate::{CurvesReport, FitReport, ForecastReport};
 
@@ -44,6 +45,11 @@ pub(crate) fn of_forecast(report: &ForecastReport<'_>) -> String {
         let mut columns = forecast::lock_columns(&rows);
         columns.insert(0, Column::new("where", Align::Left, &rows, |row| row.place.clone()));
         document.columns(&forecast::locks_title(&forecast.locks, true), &columns);
+    }
+    if let Some(table) = WhatIfTable::new(forecast) {
+        let title = format!("{} ({})", table.heading(), report.simulated().plain());
+        document.columns(&title, &table.columns(code));
+        document.paragraph(&table.note(code));
     }
     document.list("What there is to know", &advice.text);
     document.list("What the forecast assumes", &forecast.assumptions);

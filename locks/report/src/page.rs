@@ -8,7 +8,7 @@ use kilocore_show::curve_set::CurveSet;
 use kilocore_show::drawn::{Drawn, Role};
 use kilocore_show::page_parts::{Foot, Head, shape_sign, sparkline};
 use kilocore_show::scale::Growth;
-use kilocore_show::text::printable_document;
+use kilocore_show::text::{printable, printable_document};
 use kilocore_show::{Generated, Machine, Mark, Provenance, ReportError, number};
 
 use crate::locks::{about, second_choice};
@@ -17,6 +17,7 @@ use crate::program::{self, ConditionRow, LockRow};
 use crate::quantities::{ENERGY, THROUGHPUT, WAITING};
 use crate::source::CurveReport;
 use crate::waits_parts::{WAITS_STYLE, Waits};
+use crate::what_if::WhatIfTable;
 use crate::without_curve::without_curve;
 use crate::{CurvesReport, ForecastReport};
 use kilocore_show::described;
@@ -48,6 +49,7 @@ struct Page<'a> {
     second_choice: Option<String>,
     /// What is said of locks without a curve.
     without_curve: Option<String>,
+    what_if: Option<WhatIfTable<'a>>,
     program: Option<Program>,
     waits: Option<Waits>,
     machine: Option<Machine>,
@@ -115,6 +117,7 @@ pub(crate) fn forecast(report: &ForecastReport<'_>) -> Result<String, ReportErro
         sentences: &recommendation.text,
         command: recommendation.command.as_deref(),
     });
+    page.what_if = WhatIfTable::new(forecast);
     page.without_curve = without_curve(forecast);
     let here = forecast.measured.as_ref();
     page.measured_here = here.map(|here| MeasuredTable::new(here, report.measured()));
@@ -168,6 +171,7 @@ impl<'a> Page<'a> {
             curves: set.curves.clone(),
             most_cores: set.most_cores(),
             without_curve: None,
+            what_if: None,
             second_choice: second_choice(set),
             thread_per_core: points.all(|p| p.point.threads == p.point.cores),
             program: None,

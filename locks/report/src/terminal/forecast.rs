@@ -12,6 +12,7 @@ use kilocore_show::{Mark, number};
 
 use super::measured::measured;
 use crate::locks::second_choice;
+use crate::what_if::WhatIfTable;
 use crate::without_curve::without_curve;
 
 /// A forecast, at most as wide as `style` has it but for the command. All locks have a row if `all`
@@ -33,6 +34,7 @@ pub fn forecast_table(forecast: &Forecast, style: impl Into<Style>, all: bool) -
     parts.extend(forecast.measured.as_ref().and_then(|here| measured(here, width)));
     parts.extend(curves(forecast, width, all));
     parts.extend(own_locks(forecast, width, all));
+    parts.extend(what_if(forecast, width));
     parts.extend(list("What there is to know", &advice.text, width));
     parts.extend(list("What the forecast assumes", &forecast.assumptions, width));
     style.shown(parts.join("\n\n") + "\n")
@@ -59,6 +61,12 @@ pub(crate) fn throughput_title(mark: &Mark) -> String {
 fn list(title: &str, texts: &[String], width: u16) -> Option<String> {
     let lines: Vec<String> = texts.iter().map(|text| bullet(text, width)).collect();
     (!texts.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
+}
+
+fn what_if(forecast: &Forecast, width: u16) -> Option<String> {
+    let table = WhatIfTable::new(forecast)?;
+    let mark = Mark::simulated(&forecast.machine.name, forecast.seed);
+    Some(table.text(&format!("{} ({})", table.heading(), mark.plain()), width))
 }
 
 fn curves(forecast: &Forecast, width: u16, all: bool) -> Option<String> {

@@ -176,6 +176,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
         }),
         coverage: Coverage::default(),
         without_curve: Vec::new(),
+        what_if: Vec::new(),
         measured: None,
         recommendation: Recommendation {
             verdict: Verdict::LimitedByLocks,
