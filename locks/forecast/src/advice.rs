@@ -23,7 +23,7 @@ use kilocore_lock_profile::Profile;
 use answer::{answer, not_seen, unknown};
 use cautions::cautions;
 use culprit::culprit;
-use expected_gain::{about_gains, nothing_helps, praise, sure};
+use expected_gain::{about_gains, nothing_helps, praise};
 pub(crate) use held_against::held_against;
 use outlook::{lost, shape};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
@@ -36,7 +36,7 @@ use crate::second_choice::SecondChoice;
 use crate::words::{counted, percent, rounded};
 use kilocore_show::shell::shell_words;
 
-use crate::{Curve, Recommendation, Verdict};
+use crate::{Recommendation, Verdict};
 
 /// Nor does it matter below this share of what is lost against a program that scales. Something else
 /// limits that program.
@@ -53,18 +53,17 @@ pub fn what_was_seen(profile: &Profile) -> Vec<String> {
     [view.seen()].into_iter().chain(gaps.iter().map(|gap| not_seen(gap))).collect()
 }
 
-/// Says what to do with a program of which enough was seen ([`View::withheld`]). The curves are of
-/// read-write locks beside the mutex that is chosen; there are none if read-write locks do not matter.
+/// Says what to do with a program of which enough was seen ([`View::withheld`]). The second choice is that of
+/// read-write locks beside the mutex that is chosen; there is none if read-write locks do not matter.
 pub(crate) fn advise(
     view: &View<'_>,
     profiled: &Profiled,
     choice: &Choice<'_>,
-    rw_curves: &[Curve],
+    second: Option<&SecondChoice<'_>>,
     machine: &str,
 ) -> Recommendation {
-    let second = SecondChoice::among(choice.taken(), rw_curves, &profiled.locks);
     let waiting = choice.today.end().point.wait_share;
-    let matters = if choice.helps || second.as_ref().is_some_and(|second| second.helps) {
+    let matters = if choice.helps || second.is_some_and(|second| second.helps) {
         waiting >= NO_MATTER
     } else {
         choice.today.shape != Shape::Scales
@@ -85,7 +84,7 @@ pub(crate) fn advise(
     let mut answer = if profiled.conduct.takes_turns {
         cores_unused(choice, waiting, &profiled.conduct, machine)
     } else if matters && !is_vague && !view.coverage.is_of_a_lesser_part() {
-        limited(choice, second.as_ref(), (profiled, view.profile, machine))
+        limited(choice, second, (profiled, view.profile, machine))
     } else if gaps.is_empty() && run.is_some_and(watched::counts_only_waited_for) {
         let mut answer = unknown(vec![watched::uncounted(&shape(choice.today, machine))]);
         answer.text.push(watched::more_threads(run.map_or(0, |run| run.cores)));
@@ -197,7 +196,7 @@ fn limited(
     (profiled, profile, machine): (&Profiled, &Profile, &str),
 ) -> Recommendation {
     let Choice { today, best, helps, .. } = *choice;
-    let gain = if helps { choice.gain() } else { 1.0 };
+    let gain = if helps { choice.gain.gain } else { 1.0 };
     let error = gain_error(best.lock);
     let run = profile.runs.first();
     let process = run.and_then(crate::own_locks::subject);
@@ -207,17 +206,23 @@ fn limited(
     let rw_helps = second.filter(|second| second.helps);
     let mends = match (helps, rw_helps, &foreign) {
         (false, None, Some(_)) => "no other lock in its place mends that".to_owned(),
+        (false, None, None) if choice.unlikely || second.is_some_and(SecondChoice::is_open) => {
+            "whether another lock mends that is open".to_owned()
+        }
+        (false, None, None) if choice.spinning.is_some() => {
+            "no lock whose waiters sleep mends that".to_owned()
+        }
         (false, None, None) if second.is_some() => {
             "no lock that `run` can put there mends that".to_owned()
         }
         (false, None, None) => "no mutex that `run` can put there mends that".to_owned(),
         (true, None, _) => {
-            let perhaps = if sure(choice, &error) { "" } else { "perhaps " };
+            let perhaps = if choice.gain.is_sure() { "" } else { "perhaps " };
             format!("under {}, {perhaps}{} times as much there", best.lock, rounded(gain))
         }
         (_, Some(rw), _) => {
             let mutex = if helps { format!("{} and ", best.lock) } else { String::new() };
-            let all = rounded(gain * rw.gain());
+            let all = rounded(gain * rw.gain.gain);
             format!("under {mutex}{}, perhaps {all} times as much there", rw.best.lock)
         }
     };
@@ -240,6 +245,8 @@ fn limited(
         answer.lock = Some(best.lock);
         answer.equals.clone_from(&choice.equals);
         answer.gain = gain;
+        answer.gain_range = Some([choice.gain.low, choice.gain.high]);
+        answer.gain_chance = Some(choice.gain.chance());
         answer.gain_error = Some(error);
     } else if rw_helps.is_none() {
         answer.text.extend(nothing_helps(choice));
@@ -248,7 +255,7 @@ fn limited(
         (Some(rw), _) => {
             answer.text.extend(praise_rw(rw, helps.then_some(best.lock)));
             answer.rwlock = Some(rw.best.lock);
-            answer.rwlock_gain = Some(rw.gain());
+            answer.rwlock_gain = Some(rw.gain.gain);
         }
         (None, Some(second)) => answer.text.push(no_rw_lock_helps(second, &profiled.locks)),
         (None, None) => {}

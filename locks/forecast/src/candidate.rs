@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::affordable::{self, Affordable};
 use crate::question::{Question, VARIANTS};
-use crate::{Curve, ForecastPoint, Job, Point, PointError, TriedLock, Workload, curve_on, sweep};
+use crate::{
+    Curve, ForecastGain, ForecastPoint, Job, Point, PointError, TriedLock, Workload, curve_on,
+    sweep,
+};
 
 /// Which of a candidate's workloads are simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +63,23 @@ impl<'a> Candidate<'a> {
     /// What is simulated of each workload on that many cores.
     pub(crate) fn of_each_workload(&self, cores: u32) -> impl Iterator<Item = &Point> {
         self.points.range((cores, 0)..(cores, VARIANTS)).map(|(_, point)| point)
+    }
+
+    /// The throughput on that many cores as a multiple of another candidate's. Each workload is compared with
+    /// the same one of the other, as far as both are simulated; the band covers all these comparisons and
+    /// their errors by chance.
+    pub(crate) fn against(&self, other: &Candidate<'_>, cores: u32) -> Option<ForecastGain> {
+        let each = self.of_each_workload(cores).zip(other.of_each_workload(cores));
+        let gains: Vec<(f64, f64)> = each
+            .map(|(to, from)| {
+                let errors = [to, from].map(|p| p.throughput_error_per_s / p.throughput_per_s);
+                (to.throughput_per_s / from.throughput_per_s, errors[0].hypot(errors[1]).exp())
+            })
+            .collect();
+        let (gain, _) = *gains.first()?;
+        let low = gains.iter().map(|(gain, error)| gain / error).fold(f64::INFINITY, f64::min);
+        let high = gains.iter().map(|(gain, error)| gain * error).fold(0.0, f64::max);
+        Some(ForecastGain { gain, low, high })
     }
 
     fn missing(&self, cores: u32, band: Band) -> Vec<(u32, usize)> {

@@ -3,6 +3,7 @@
 use kilocore_locks::RwLockId;
 use serde::Serialize;
 
+use crate::ForecastGain;
 use crate::workload::{Inner, LockUse, Mode, Section, Workload};
 
 /// The share of the acquisitions that are taken to read only, where readers share a lock. A profile does
@@ -43,11 +44,8 @@ pub struct WhatIf {
     /// The number of cores.
     pub cores: u32,
     /// The throughput after the change, as a multiple of the throughput without it.
-    pub gain: f64,
-    /// The lower end of what the profile and chance leave open.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
+    #[serde(flatten)]
+    pub gain: ForecastGain,
 }
 
 impl Change {

@@ -11,7 +11,7 @@ use kilocore_figures::Contenders;
 
 use crate::from_profile::{Conduct, Profiled};
 use crate::waiting::parks;
-use crate::{Curve, ForecastLock, GainError};
+use crate::{Curve, ForecastGain, ForecastLock, GainError};
 
 /// The gain over today's lock, at the largest number of cores, from which a lock is worth taking.
 /// Smaller gains vary from one profile of a program to the next.
@@ -36,6 +36,10 @@ pub(crate) struct Choice<'a> {
     highest: &'a Curve,
     /// Whether the best lock is worth a change.
     pub(crate) helps: bool,
+    /// Whether the best lock would be worth a change, were its gain likely enough.
+    pub(crate) unlikely: bool,
+    /// What the best lock brings.
+    pub(crate) gain: ForecastGain,
     /// Other curves that end nearly as high as the best one, the highest first.
     pub(crate) equals: Vec<&'static str>,
     /// The best lock of those that are ruled out because they spin and there were more threads than
@@ -70,6 +74,8 @@ impl<'a> Choice<'a> {
             best,
             highest,
             helps,
+            unlikely: false,
+            gain: by_ends(best, today),
             equals: equals.into_iter().map(|curve| curve.lock).collect(),
             spinning: spinning.map(|contenders| contenders.highest()),
         }
@@ -93,9 +99,25 @@ impl<'a> Choice<'a> {
         spoken_of.into_iter().flatten().map(|curve| curve.lock).collect()
     }
 
-    /// The throughput under the best lock, as a multiple of that under today's.
-    pub(crate) fn gain(&self) -> f64 {
-        end(self.best) / end(self.today)
+    /// The same choice, where it is known what the best lock brings: it helps only if that is likely.
+    pub(crate) fn weighed(self, gain: Option<ForecastGain>) -> Self {
+        let gain = gain.unwrap_or(self.gain);
+        if !self.helps || gain.is_likely() {
+            return Self { gain, ..self };
+        }
+        let Self { today, highest, .. } = self;
+        Self { helps: false, unlikely: true, best: highest, gain: by_ends(highest, today), ..self }
+    }
+}
+
+/// The gain at the ends of two curves. Their bands may well be those of one and the same uncertainty, so that
+/// this is the most that is open.
+pub(crate) fn by_ends(curve: &Curve, today: &Curve) -> ForecastGain {
+    let (of, before) = (curve.end(), today.end());
+    ForecastGain {
+        gain: end(curve) / end(today),
+        low: of.low / before.high,
+        high: of.high / before.low,
     }
 }
 

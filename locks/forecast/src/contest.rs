@@ -14,11 +14,11 @@ use crate::candidate::{Band, Candidate, simulate_all};
 use crate::choice::{Choice, LITTLE, end};
 use crate::question::{Extent, Question, TODAY};
 use crate::second_choice::{self, SecondChoice};
-use crate::{Curve, PointError, Profiled, TriedLock, WithoutCurve};
+use crate::{Curve, ForecastGain, PointError, Profiled, TriedLock, WithoutCurve};
 
 /// A kind of locks, of which one is to be chosen, simulated as far as the choice needs it.
 #[derive(Debug, Default)]
-pub(crate) struct Contest {
+pub(crate) struct Contest<'a> {
     /// All that is simulated, in the order in which locks were asked for: whole curves, and curves of one
     /// point on the most cores.
     pub(crate) curves: Vec<Curve>,
@@ -26,13 +26,28 @@ pub(crate) struct Contest {
     ends: Vec<&'static str>,
     /// What is not simulated at all.
     unsimulated: Vec<&'static str>,
+    /// What the curves are made of.
+    tried: Vec<Candidate<'a>>,
 }
 
-impl Contest {
+impl<'a> Contest<'a> {
+    /// What is simulated of the program under a lock.
+    pub(crate) fn candidate(&self, lock: &str) -> Option<&Candidate<'a>> {
+        self.tried.iter().find(|tried| tried.lock.name() == lock)
+    }
+
+    /// The throughput under a lock at the end, as a multiple of another candidate's. `None` if the lock is not
+    /// simulated.
+    pub(crate) fn gain(&self, lock: &str, over: &Candidate<'_>) -> Option<ForecastGain> {
+        let tried = self.candidate(lock)?;
+        let curve = self.curves.iter().find(|curve| curve.lock == lock)?;
+        tried.against(over, curve.end().point.cores)
+    }
+
     /// The whole curves, and the locks without one, the best first, beside the curve of what they would
     /// replace.
     pub(crate) fn shown(self, replaced: f64) -> (Vec<Curve>, Vec<WithoutCurve>) {
-        let Self { curves, ends, unsimulated } = self;
+        let Self { curves, ends, unsimulated, .. } = self;
         let (mut ends, whole): (Vec<Curve>, Vec<Curve>) =
             curves.into_iter().partition(|curve| ends.contains(&curve.lock));
         ends.sort_by(|a, b| end(b).total_cmp(&end(a)));
@@ -49,7 +64,7 @@ pub(crate) fn among_mutexes<'a>(
     profiled: &'a Profiled,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
-) -> Result<(Contest, Candidate<'a>), PointError> {
+) -> Result<(Contest<'a>, Candidate<'a>), PointError> {
     let Profiled { workload, bounds: [well, badly], .. } = profiled;
     let of_lock =
         |lock| Candidate::new(TriedLock::Mutex(lock), [workload, well, badly].map(Cow::Borrowed));
@@ -61,7 +76,7 @@ pub(crate) fn among_mutexes<'a>(
         simulate_all(&mut all, (&question.cores, Band::OfProfile), question, progress)?;
         let curves = std::iter::once(&today).chain(&others);
         let curves = curves.map(|tried| tried.curve(question, &question.cores)).collect();
-        return Ok((Contest { curves, ..Contest::default() }, today));
+        return Ok((Contest { curves, tried: others, ..Contest::default() }, today));
     }
     simulate_all(&mut [&mut today], (&question.cores, Band::OfProfile), question, progress)?;
     let curve = today.curve(question, &question.cores);
@@ -70,7 +85,7 @@ pub(crate) fn among_mutexes<'a>(
         return Ok((Contest { curves: vec![curve], unsimulated, ..Contest::default() }, today));
     }
     let chosen = |curves: &[Curve]| Choice::for_program(curves, profiled).telling();
-    let contest = narrowed(&mut others, vec![curve], &chosen, question, progress)?;
+    let contest = narrowed(others, vec![curve], &chosen, question, progress)?;
     Ok((contest, today))
 }
 
@@ -80,7 +95,7 @@ pub(crate) fn among_rw_locks(
     profiled: &Profiled,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
-) -> Result<Contest, PointError> {
+) -> Result<Contest<'static>, PointError> {
     if !second_choice::matters(under, &profiled.locks) {
         return Ok(Contest::default());
     }
@@ -100,19 +115,19 @@ pub(crate) fn among_rw_locks(
         let mut all: Vec<&mut Candidate<'_>> = tried.iter_mut().collect();
         simulate_all(&mut all, (&question.cores, Band::OfProfile), question, progress)?;
         let curves = tried.iter().map(|tried| tried.curve(question, &question.cores)).collect();
-        return Ok(Contest { curves, ..Contest::default() });
+        return Ok(Contest { curves, tried, ..Contest::default() });
     }
-    narrowed(&mut tried, Vec::new(), &chosen, question, progress)
+    narrowed(tried, Vec::new(), &chosen, question, progress)
 }
 
 /// Simulates candidates on the most cores, and those everywhere that are then `chosen` from all curves.
-fn narrowed(
-    tried: &mut [Candidate<'_>],
+fn narrowed<'a>(
+    mut tried: Vec<Candidate<'a>>,
     mut curves: Vec<Curve>,
     chosen: &dyn Fn(&[Curve]) -> Vec<&'static str>,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
-) -> Result<Contest, PointError> {
+) -> Result<Contest<'a>, PointError> {
     let most = &question.cores[question.cores.len() - 1..];
     let mut all: Vec<&mut Candidate<'_>> = tried.iter_mut().collect();
     simulate_all(&mut all, (most, Band::OfChance), question, progress)?;
@@ -128,7 +143,7 @@ fn narrowed(
         true => tried.curve(question, &question.cores),
         false => tried.curve(question, most),
     }));
-    Ok(Contest { curves, ends, unsimulated: Vec::new() })
+    Ok(Contest { curves, ends, unsimulated: Vec::new(), tried })
 }
 
 /// The share of the threads' time that goes into taking locks and waiting for them on the most cores, in

@@ -77,6 +77,12 @@ pub struct Recommendation {
     /// The throughput under the recommended lock at the largest number of cores, as a multiple of
     /// today's.
     pub gain: f64,
+    /// Between what the profile leaves that open, or `None` if no mutex is recommended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain_range: Option<[f64; 2]>,
+    /// The chance that it is more than 1, going by how far forecast gains were from measured ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain_chance: Option<f64>,
     /// The recommended read-write lock, or `None` if none matters or helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwlock: Option<&'static str>,

@@ -121,6 +121,7 @@ mod duration;
 mod evidence;
 pub mod fit;
 mod forecast;
+mod forecast_gain;
 mod forecast_lock;
 mod from_profile;
 mod gain_error;
@@ -154,6 +155,7 @@ pub use evidence::{Evidence, FEW_ACQUISITIONS};
 pub use forecast::{
     Curve, Forecast, ForecastPoint, Recommendation, Target, WithoutCurve, curve_on,
 };
+pub use forecast_gain::ForecastGain;
 pub use forecast_lock::{AcquiredAt, ForecastLock, LinesSource};
 pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,

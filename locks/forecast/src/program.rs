@@ -9,6 +9,7 @@ use crate::choice::{Choice, end};
 use crate::contest::{among_mutexes, among_rw_locks};
 use crate::from_profile::{Profiled, from_profile};
 use crate::question::{Question, TODAY};
+use crate::second_choice::SecondChoice;
 use crate::{Forecast, MeasuredHere, PointError, Recommendation, Target, Verdict};
 use crate::{model_error, own_locks, what_if};
 
@@ -69,11 +70,19 @@ fn simulated(
     }
     let (mutexes, mut today) = among_mutexes(&profiled, question, progress)?;
     let choice = Choice::for_program(&mutexes.curves, &profiled);
+    let gain = mutexes.gain(choice.best.lock, &today);
+    let choice = choice.weighed(gain);
     let rw_locks = among_rw_locks(choice.taken(), &profiled, question, progress)?;
     // Advice is given before the bands are widened by the model's error: how far gains are off is
     // known separately, so that the bands should say here only what the profile leaves open.
     let recommendation = withheld.unwrap_or_else(|| {
-        advise(&view, &profiled, &choice, &rw_locks.curves, &question.machine.name)
+        let under = mutexes.candidate(choice.taken().lock).unwrap_or(&today);
+        let second = SecondChoice::among(choice.taken(), &rw_locks.curves, &profiled.locks);
+        let second = second.map(|second| {
+            let gain = rw_locks.gain(second.best.lock, under);
+            second.weighed(gain)
+        });
+        advise(&view, &profiled, &choice, second.as_ref(), &question.machine.name)
     });
     let measured = held_here(view.profile, &mut today, question, progress)?;
     let recommendation = held(recommendation, measured.as_ref(), &view);

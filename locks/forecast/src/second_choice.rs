@@ -13,8 +13,8 @@ use kilocore_figures::Contenders;
 use kilocore_locks::RwLockId;
 use kilocore_sim::Sim;
 
-use crate::choice::{WORTH_TAKING, end};
-use crate::{Curve, ForecastLock, Profiled, Workload};
+use crate::choice::{WORTH_TAKING, by_ends, end};
+use crate::{Curve, ForecastGain, ForecastLock, Profiled, Workload};
 
 /// Read-write locks in which less than this share of the threads' time goes are not worth a simulation.
 const MATTERS: f64 = 0.01;
@@ -78,6 +78,8 @@ pub(crate) struct SecondChoice<'a> {
     pub(crate) equals: Vec<&'static str>,
     /// How many were tried.
     pub(crate) tried: usize,
+    /// What the best one brings.
+    pub(crate) gain: ForecastGain,
 }
 
 impl<'a> SecondChoice<'a> {
@@ -104,7 +106,13 @@ impl<'a> SecondChoice<'a> {
         let faster = (helps && !is_equal).then_some(first);
         let others = contenders.iter().filter(|curve| is_equal && curve.lock != best.lock);
         let equals = others.map(|curve| curve.lock).collect();
-        Some(Self { under, best, writers_first, faster, helps, equals, tried: curves.len() })
+        let gain = by_ends(best, under);
+        Some(Self { under, best, writers_first, faster, helps, equals, tried: curves.len(), gain })
+    }
+
+    /// Whether the best one would be worth a change, did the profile leave nothing but a gain.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.helps && self.gain.gain >= WORTH_TAKING
     }
 
     /// The locks of which whole curves tell something: those that the advice speaks of.
@@ -112,9 +120,11 @@ impl<'a> SecondChoice<'a> {
         [Some(self.best), self.faster].into_iter().flatten().map(|curve| curve.lock).collect()
     }
 
-    /// The throughput under the best one, as a multiple of that with read-write locks as they are.
-    pub(crate) fn gain(&self) -> f64 {
-        end(self.best) / end(self.under)
+    /// The same choice, where it is known what the best one brings: it helps only if the profile leaves
+    /// nothing but a gain. How likely such a gain is to be measured, nobody knows.
+    pub(crate) fn weighed(self, gain: Option<ForecastGain>) -> Self {
+        let gain = gain.unwrap_or(self.gain);
+        Self { helps: self.helps && gain.low > 1.0, gain, ..self }
     }
 }
 

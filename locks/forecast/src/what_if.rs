@@ -58,7 +58,11 @@ pub(crate) fn tried(
     trials.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
     trials.truncate(MOST_ROWS);
     simulate(&mut trials, cores, Band::OfProfile, question, progress)?;
-    Ok(trials.iter().map(|trial| trial.beside(today, cores)).collect())
+    let row = |Trial { change, lock, candidate }: &Trial<'_>| {
+        let gain = candidate.against(today, cores)?;
+        Some(WhatIf { change: *change, lock: *lock, cores, gain })
+    };
+    Ok(trials.iter().filter_map(row).collect())
 }
 
 fn simulate(
@@ -83,40 +87,13 @@ fn costly(curve: &Curve, known: usize) -> Vec<usize> {
     costly
 }
 
-impl Trial<'_> {
-    /// The gain over the program as it is. Each workload is compared with the same one unchanged.
-    fn beside(&self, today: &Candidate<'_>, cores: u32) -> WhatIf {
-        let after = self.candidate.of_each_workload(cores);
-        let gains: Vec<(f64, f64)> = after
-            .zip(today.of_each_workload(cores))
-            .map(|(after, before)| {
-                let by_chance = [after, before]
-                    .map(|point| point.throughput_error_per_s / point.throughput_per_s);
-                let error = by_chance[0].hypot(by_chance[1]);
-                (after.throughput_per_s / before.throughput_per_s, error.exp())
-            })
-            .collect();
-        let low = gains.iter().map(|(gain, error)| gain / error).fold(f64::INFINITY, f64::min);
-        let high = gains.iter().map(|(gain, error)| gain * error).fold(0.0, f64::max);
-        let Self { change, lock, .. } = *self;
-        WhatIf {
-            change,
-            lock,
-            cores,
-            gain: gains.first().map_or(1.0, |(gain, _)| *gain),
-            low,
-            high,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::closed_form::repairman;
     use crate::from_profile::from_profile;
     use crate::from_profile::synthetic::profile;
-    use crate::{Duration, Extent, RunSize};
+    use crate::{Duration, Extent, ForecastGain, RunSize};
 
     const CORES: u32 = 12;
     /// Long, so that handing a lock on costs next to nothing.
@@ -174,11 +151,12 @@ mod tests {
         ];
         for (change, throughput) in expected {
             let found = gains.iter().find(|row| row.change == change).expect("it was tried");
-            let off = found.gain / (throughput / today) - 1.0;
+            let ForecastGain { gain, low, high } = found.gain;
+            let off = gain / (throughput / today) - 1.0;
             assert!(off.abs() < 0.05, "{found:?}: {off:.3}");
-            assert!(found.low <= found.gain && found.gain <= found.high, "{found:?}");
+            assert!(low <= gain && gain <= high, "{found:?}");
         }
-        assert!(gains.is_sorted_by(|a, b| a.gain >= b.gain), "{gains:?}");
+        assert!(gains.is_sorted_by(|a, b| a.gain.gain >= b.gain.gain), "{gains:?}");
     }
 
     #[test]
@@ -190,6 +168,6 @@ mod tests {
         let gains = gains(workload);
         let found: Vec<Change> = gains.iter().map(|row| row.change).collect();
         assert_eq!(found, [Change::HalfTheSerialPart], "locks cost nothing");
-        assert!((gains[0].gain - 2.0 / 1.5).abs() < 0.03, "{gains:?}");
+        assert!((gains[0].gain.gain - 2.0 / 1.5).abs() < 0.03, "{gains:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! A forecast beside a measurement.
 
 use kilocore_figures::{Judged, Shape, median};
-use kilocore_forecast::{Curve, Forecast, Gain, TODAY, WORTH_TAKING};
+use kilocore_forecast::{Curve, Forecast, ForecastGain, Gain, TODAY, WORTH_TAKING};
 use kilocore_locks::LockId;
 
 use super::Entry;
@@ -232,15 +232,20 @@ impl Comparison {
     }
 }
 
-/// The lock that ends highest by forecast, or today's, if that does well.
+/// The lock that ends highest by forecast, or today's, if that does well or the gain is not likely.
 fn advised(locks: &[LockComparison]) -> LockId {
     let by_end = |a: &&LockComparison, b: &&LockComparison| {
         a.forecast_end().total_cmp(&b.forecast_end()).then(b.name.cmp(&a.name))
     };
     match locks.iter().max_by(by_end) {
-        Some(best) if locks[0].forecast_end() < best.forecast_end() / WORTH_TAKING => best.lock,
+        Some(best) if recommended(best.forecast_end() / locks[0].forecast_end()) => best.lock,
         _ => TODAY,
     }
+}
+
+/// Whether the advice recommends a lock of which that gain is forecast.
+fn recommended(gain: f64) -> bool {
+    gain >= WORTH_TAKING && ForecastGain::exactly(gain).is_likely()
 }
 
 fn well(locks: &[LockComparison], end: impl Fn(&LockComparison) -> f64) -> Vec<&LockComparison> {

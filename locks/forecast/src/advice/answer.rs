@@ -13,6 +13,8 @@ pub(super) fn answer(verdict: Verdict, why: &str, text: Vec<String>) -> Recommen
         lock: None,
         equals: Vec::new(),
         gain: 1.0,
+        gain_range: None,
+        gain_chance: None,
         rwlock: None,
         rwlock_gain: None,
         gain_error: None,

@@ -6,17 +6,10 @@ use super::outlook::cores;
 use crate::choice::{Choice, WORTH_TAKING};
 use crate::waiting::{hands_over, parks};
 use crate::words::{counted, either, percent, rounded};
-use crate::{Curve, GainError};
+use crate::{Curve, ForecastGain, GainError};
 
 /// How many equals are named.
 const NAMED_EQUALS: usize = 4;
-
-/// Whether a gain is larger than what the profile leaves open, and than the usual error of such
-/// forecasts.
-pub(super) fn sure(choice: &Choice<'_>, error: &GainError) -> bool {
-    let apart = choice.best.end().low > choice.today.end().high;
-    apart && choice.gain() > error.median
-}
 
 /// How far such gains were from measured ones.
 pub(super) fn about_gains(lock: &str, error: &GainError) -> String {
@@ -35,20 +28,21 @@ pub(super) fn about_gains(lock: &str, error: &GainError) -> String {
 /// What the best lock promises, and what it does not.
 pub(super) fn praise(choice: &Choice<'_>, error: &GainError) -> Vec<String> {
     let best = choice.best;
-    let gain = choice.gain();
+    let ForecastGain { gain, low, high } = choice.gain;
     let mut text = vec![format!(
-        "{} {}: {} times today's throughput on {}; going by how far such forecasts were off, as \
-         likely as not between {} and {}.",
-        if sure(choice, error) { "Take" } else { "Perhaps" },
+        "{} {}: {} times today's throughput on {} ({} to {} by what the profile leaves open). Going by how \
+         far such forecasts were off, it is as likely as not between {} and {}, and a gain at all with a \
+         chance of {}.",
+        if choice.gain.is_sure() { "Take" } else { "Perhaps" },
         best.lock,
         rounded(gain),
         counted(cores(best).into(), "core"),
+        rounded(low),
+        rounded(high),
         rounded(gain / error.median),
-        rounded(gain * error.median)
+        rounded(gain * error.median),
+        percent(choice.gain.chance())
     )];
-    if best.end().low <= choice.today.end().high {
-        text.push("The bands overlap: the profile leaves open whether it helps.".to_owned());
-    }
     if let Some(equals) = named_equals(&choice.equals) {
         text.push(format!("As good, within what differs from one profile to the next: {equals}."));
     }
@@ -95,6 +89,19 @@ fn named_equals(equals: &[&str]) -> Option<String> {
 pub(super) fn nothing_helps(choice: &Choice<'_>) -> Vec<String> {
     let waiting = |curve: &Curve| percent(curve.end().point.wait_share);
     let Choice { today, best, .. } = *choice;
+    if choice.unlikely {
+        return vec![format!(
+            "No lock is recommended: {} does best there in the forecast, {} times as much as today's, but the \
+             profile leaves {} to {} times open, and going by how far such forecasts were off it is a gain at \
+             all with a chance of {}. It can be tried under `run`; otherwise, the way on is to hold locks for \
+             less long, to acquire them less often, or to use more of them.",
+            best.lock,
+            rounded(choice.gain.gain),
+            rounded(choice.gain.low),
+            rounded(choice.gain.high),
+            percent(choice.gain.chance())
+        )];
+    }
     let under_best = if best.lock == today.lock {
         ", which does as well as any".to_owned()
     } else {

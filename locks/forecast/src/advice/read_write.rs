@@ -24,14 +24,14 @@ pub(super) fn praise_rw(choice: &SecondChoice<'_>, mutex: Option<&str>) -> Vec<S
         None => "with its mutexes as they are".to_owned(),
     };
     let mut text = vec![format!(
-        "Perhaps {} for its read-write locks: {} times the throughput on {}, {beside}.",
+        "Perhaps {} for its read-write locks: {} times the throughput on {}, {beside} ({} to {} by what the \
+         profile leaves open).",
         best.lock,
-        rounded(choice.gain()),
+        rounded(choice.gain.gain),
         counted(cores(best).into(), "core"),
+        rounded(choice.gain.low),
+        rounded(choice.gain.high),
     )];
-    if best.end().low <= choice.under.end().high {
-        text.push("The bands overlap: the profile leaves open whether it helps.".to_owned());
-    }
     if !choice.equals.is_empty() {
         let equals = either(&choice.equals);
         text.push(format!("As good, within what differs from one profile to the next: {equals}."));
@@ -72,6 +72,16 @@ fn holds_readers_back(lock: &str) -> String {
 /// Says that no read-write lock is the way on, and why.
 pub(super) fn no_rw_lock_helps(choice: &SecondChoice<'_>, locks: &[ForecastLock]) -> String {
     let taken = |curve| percent(share(curve, locks));
+    if choice.is_open() {
+        return format!(
+            "No read-write lock is recommended: {} does best there in the forecast, {} times as much as the \
+             program's own, but the profile leaves {} to {} times open.",
+            choice.best.lock,
+            rounded(choice.gain.gain),
+            rounded(choice.gain.low),
+            rounded(choice.gain.high),
+        );
+    }
     format!(
         "None of the {} read-write locks that `kilocore run --rwlock` has does better by more than \
          {:.0} %. Waiting for the program's own, taking them and letting them go is {} of the \

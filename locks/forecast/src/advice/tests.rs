@@ -8,6 +8,7 @@ use super::View;
 use crate::AcquiredAt;
 use crate::choice::Choice;
 use crate::from_profile::{Conduct, Profiled, from_profile, synthetic};
+use crate::second_choice::SecondChoice;
 use crate::{Curve, ForecastLock, ForecastPoint, GainError, Point, Recommendation, Verdict};
 
 /// A curve through rates, each in a band of so much to either side, its threads waiting for the
@@ -38,7 +39,10 @@ pub(super) fn advise(
 ) -> Recommendation {
     let view = View::of(profile);
     view.withheld().unwrap_or_else(|| {
-        super::advise(&view, profiled, &Choice::for_program(curves, profiled), rw_curves, machine)
+        let choice = Choice::for_program(curves, profiled).weighed(None);
+        let second = SecondChoice::among(choice.taken(), rw_curves, &profiled.locks);
+        let second = second.map(|second| second.weighed(None));
+        super::advise(&view, profiled, &choice, second.as_ref(), machine)
     })
 }
 
@@ -247,11 +251,11 @@ fn a_lock_that_nobody_measured_is_said_to_be_one() {
 
 #[test]
 fn a_gain_within_the_usual_error_is_a_perhaps() {
-    let little = [(1, 1.0), (6, 5.0), (48, 2.6)];
+    let little = [(1, 1.0), (6, 5.0), (48, 2.9)];
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &little, 0.01, 0.5)];
     let (advice, text) = advice(&curves, &profiled());
     assert_eq!(advice.lock, Some("mcs"));
-    assert!(advice.headline.contains("perhaps 1.3 times"), "{text}");
+    assert!(advice.headline.contains("perhaps 1.4 times"), "{text}");
     assert!(text.contains("Perhaps mcs"), "{text}");
 }
 
@@ -268,11 +272,17 @@ fn near_equals_are_named() {
 }
 
 #[test]
-fn overlapping_bands_make_a_perhaps() {
-    let curves = [curve("futex", &FALLING, 0.5, 0.9), curve("mcs", &FLAT, 0.5, 0.5)];
-    let (advice, text) = advice(&curves, &profiled());
-    assert_eq!(advice.lock, Some("mcs"));
-    assert!(text.contains("Perhaps mcs") && text.contains("bands overlap"), "{text}");
+fn what_the_profile_leaves_open_or_is_small_is_not_recommended() {
+    let vague = [curve("futex", &FALLING, 0.5, 0.9), curve("mcs", &FLAT, 0.5, 0.5)];
+    let small =
+        [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &[(1, 1.0), (48, 2.4)], 0.01, 0.5)];
+    for (curves, gain) in [(vague, "2.4 times"), (small, "1.2 times")] {
+        let (advice, text) = advice(&curves, &profiled());
+        assert_eq!((advice.verdict, advice.lock), (Verdict::LimitedByLocks, None), "{text}");
+        assert!(advice.command.is_none() && advice.gain == 1.0);
+        assert!(advice.headline.contains("whether another lock mends that is open"), "{text}");
+        assert!(text.contains("No lock is recommended: mcs") && text.contains(gain), "{text}");
+    }
 }
 
 #[test]

@@ -188,6 +188,8 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
             equals: vec!["mcs"],
             gain,
             rwlock: None,
+            gain_range: Some([gain * 0.9, gain * 1.1]),
+            gain_chance: Some(0.8),
             rwlock_gain: None,
             gain_error: Some(GainError::published_of_all()),
             text: vec![

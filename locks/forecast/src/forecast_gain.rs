@@ -1,0 +1,85 @@
+//! A forecast gain, what it may lie between, and the chance that it is one.
+
+use serde::Serialize;
+
+use crate::GainError;
+
+/// Standard deviations from the middle of a normal distribution to where half of it lies within.
+const TO_THE_MEDIAN: f64 = 0.674_489_750_196_081_7;
+/// Standard deviations to where nineteen in twenty lie within.
+const TO_THE_BAND: f64 = 1.96;
+/// A lock is recommended if the chance that it is a gain is at least this. In setting C of
+/// `docs/evidence/fidelity.md`, such gains were on the right side in four of five cases, and smaller ones in
+/// less than half.
+const LEAST_CHANCE: f64 = 2.0 / 3.0;
+/// From this chance on, the advice does not say *perhaps*.
+const SURE: f64 = 0.75;
+
+/// A throughput as a multiple of another one, by forecast.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ForecastGain {
+    /// The multiple.
+    pub gain: f64,
+    /// The lower end of what the profile and the chance of the simulation leave open.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl ForecastGain {
+    /// A gain that is what it is.
+    #[must_use]
+    pub fn exactly(gain: f64) -> Self {
+        Self { gain, low: gain, high: gain }
+    }
+
+    /// The chance that a measurement would find the first throughput higher. The logarithm of a measured
+    /// gain is taken to be that of the forecast one, plus two normal errors: what the profile leaves open,
+    /// and how far forecast gains were from measured ones ([`GainError::published_of_all`]).
+    #[must_use]
+    pub fn chance(&self) -> f64 {
+        let of_model = libm::log(GainError::published_of_all().median) / TO_THE_MEDIAN;
+        let of_profile = libm::log(self.high / self.low) / (2.0 * TO_THE_BAND);
+        let away = libm::log(self.gain) / of_model.hypot(of_profile);
+        0.5 * (1.0 + libm::erf(away / std::f64::consts::SQRT_2))
+    }
+
+    /// Whether the chance of a gain is high enough to recommend what brings it, and the profile leaves
+    /// nothing but a gain.
+    #[must_use]
+    pub fn is_likely(&self) -> bool {
+        self.low > 1.0 && self.chance() >= LEAST_CHANCE
+    }
+
+    /// Whether it is so likely that nobody has to say *perhaps*.
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        self.is_likely() && self.chance() >= SURE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chance_grows_with_the_gain_and_shrinks_with_what_is_open() {
+        let chance = |gain| ForecastGain::exactly(gain).chance();
+        assert!((chance(1.0) - 0.5).abs() < 1e-9);
+        assert!((chance(2.0) + chance(0.5) - 1.0).abs() < 1e-9);
+        // Half of all gains are off by less than the median error.
+        let median = GainError::published_of_all().median;
+        assert!((chance(median) - 0.75).abs() < 1e-6, "{}", chance(median));
+        let vague = ForecastGain { gain: 3.0, low: 0.5, high: 9.0 };
+        assert!(vague.chance() < chance(3.0) && vague.chance() > 0.5, "{}", vague.chance());
+    }
+
+    #[test]
+    fn small_gains_are_not_likely() {
+        assert!(!ForecastGain::exactly(1.2).is_likely());
+        let some = ForecastGain::exactly(1.45);
+        assert!(some.is_likely() && !some.is_sure());
+        assert!(ForecastGain::exactly(2.0).is_sure());
+        assert!(!ForecastGain { gain: 3.0, low: 0.9, high: 9.0 }.is_likely());
+    }
+}
