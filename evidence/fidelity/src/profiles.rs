@@ -16,6 +16,7 @@
 //! * *Regret*: what is lost there by taking the lock that the forecast calls best.
 //! * *Error*: of all throughputs divided by that of the program as it is on one node.
 
+mod chances;
 mod comparison;
 mod forecasts;
 mod index;

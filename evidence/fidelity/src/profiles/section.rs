@@ -222,6 +222,12 @@ fn gains(text: &mut String, comparisons: &[Comparison]) {
     };
     let rows: Vec<_> = gain_errors(comparisons).into_iter().map(row).collect();
     text.push_str(&table(&columns, &rows));
+    text.push_str(
+        "\n\nThe advice states the chance that a gain is one, and recommends no lock below two in three. Of \
+         the gains and losses of a tenth or more, by the chance that is stated of the forecast side:\n\n",
+    );
+    let all: Vec<Gain> = comparisons.iter().flat_map(Comparison::gains).map(|g| g.1).collect();
+    text.push_str(&super::chances::chances(&all));
     text.push('\n');
 }
 
