@@ -8,6 +8,7 @@
 //!   [`displaced_functions!`] declares functions that return others.
 //! * [`MutexKind`], [`mutex_kind`], [`rwlock`] and [`condattr`] know the few parts of glibc's
 //!   objects that tell an ordinary lock from a special one.
+//! * [`c11_functions!`] exports C11's functions of locks by those of pthreads.
 //! * [`allocation_calls`] is what one of the libraries and a plugin of QEMU agree on.
 //! * [`environment`] reads the environment at any time.
 //! * [`Reserve`] is memory where no allocator may be called.
@@ -37,6 +38,7 @@
 #![no_std]
 
 pub mod allocation_calls;
+pub mod c11;
 pub mod cancellation;
 pub mod condattr;
 pub mod environment;

@@ -1,6 +1,7 @@
 //! The functions that the library displaces.
 
 mod barrier;
+mod c11;
 mod condition;
 mod confinement;
 mod exit;

@@ -54,6 +54,23 @@ fn every_acquisition_of_every_thread_is_counted() {
 }
 
 #[test]
+fn locks_of_c11_are_recorded_where_the_program_takes_them() {
+    let program = common::program("c11_turns");
+    let profile = profile_of(&[program.to_str().expect("a plain path")], false);
+    assert_eq!(profile.runs[0].exit_status, 0);
+    let process = only_process(&profile);
+    let [lock] = &process.locks[..] else { panic!("{:?}", process.locks) };
+    // Each wait on the condition gives the mutex back and takes it again.
+    assert!(lock.acquisitions >= 40_000, "{}", lock.acquisitions);
+    let innermost = |site: &[Frame]| site.first().map(|frame| frame.function.clone());
+    let callers: BTreeSet<_> = lock.callers.iter().filter_map(|at| innermost(&at.site)).collect();
+    assert!(callers.iter().all(|name| name == "take_turns"), "{callers:?}");
+    assert!(!callers.is_empty() && innermost(&lock.site).as_deref() == Some("main"), "{lock:?}");
+    let [condition] = &process.conditions[..] else { panic!("{:?}", process.conditions) };
+    assert_eq!(condition.signals, 40_000, "{condition:?}");
+}
+
+#[test]
 fn a_lock_of_one_thread_is_told_from_one_of_several() {
     let profile = scenario("own");
     let (shared, own): (Vec<_>, Vec<_>) =

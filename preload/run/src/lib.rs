@@ -37,6 +37,7 @@
 // The library has no public interface. Its documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 
+pub mod c11_exports;
 mod choice;
 mod condvar;
 pub mod condvar_exports;

@@ -130,7 +130,7 @@ fn mutexes_work_to_the_very_end() {
 }
 
 #[test]
-fn c11_mutexes_stay_glibcs() {
+fn c11_mutexes_are_replaced_like_those_of_pthreads() {
     check("c11", &[], &[]);
 }
 

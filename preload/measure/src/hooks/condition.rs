@@ -92,7 +92,7 @@ impl Recorder {
 /// # Safety
 /// The contract is that of the POSIX function, here and below.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_wait(
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_wait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
 ) -> c_int {
@@ -112,7 +112,7 @@ unsafe extern "C-unwind" fn pthread_cond_wait(
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_timedwait(
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
     deadline: *const timespec,
@@ -133,7 +133,7 @@ unsafe extern "C-unwind" fn pthread_cond_timedwait(
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_clockwait(
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_clockwait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
     clock: clockid_t,
@@ -155,7 +155,9 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_signal(
+    condition: *mut pthread_cond_t,
+) -> c_int {
     let record: Option<&ConditionBlock> =
         Recorder::enter().and_then(|recorder| recorder.listed(condition as usize));
     if let Some(record) = record {
@@ -170,7 +172,9 @@ unsafe extern "C-unwind" fn pthread_cond_signal(condition: *mut pthread_cond_t) 
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_broadcast(
+    condition: *mut pthread_cond_t,
+) -> c_int {
     let record: Option<&ConditionBlock> =
         Recorder::enter().and_then(|recorder| recorder.listed(condition as usize));
     if let Some(record) = record {
@@ -185,7 +189,9 @@ unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: *mut pthread_cond_
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn pthread_cond_destroy(
+    condition: *mut pthread_cond_t,
+) -> c_int {
     // SAFETY: as above.
     let result = unsafe { real::pthread_cond_destroy(condition) };
     if let (0, Some(recorder)) = (result, Recorder::enter()) {

@@ -103,7 +103,7 @@ export! {
 /// # Safety
 /// The contract is that of the POSIX function.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_mutex_timedlock(
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_timedlock(
     mutex: *mut pthread_mutex_t,
     deadline: *const timespec,
 ) -> c_int {
