@@ -9,9 +9,13 @@ mod install;
 mod left_alone;
 mod locate;
 mod measure_trace;
+#[path = "common/measured.rs"]
+#[allow(dead_code)] // each test program uses its part
+mod measured;
 mod numa_advise;
 mod pages;
 mod pages_run;
+mod printed;
 mod quota;
 mod read_write;
 mod references;

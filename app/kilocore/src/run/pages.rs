@@ -6,7 +6,7 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Destination, Failure};
 use kilocore_process::Start;
 
 use crate::launch;
@@ -125,8 +125,9 @@ pub(super) fn run_and_tell(
     // What is read is the file that was made, whatever has its name by now.
     let mut lines = Vec::new();
     let _ = file.as_file_mut().take(MOST).read_to_end(&mut lines);
-    eprint!("{}", told(&String::from_utf8_lossy(&lines)));
-    Ok(ExitCode::from(kilocore_process::shell_status(end.status) as u8))
+    Destination::Stderr.print(&told(&String::from_utf8_lossy(&lines)));
+    let status = kilocore_process::shell_status(end.status);
+    Ok(ExitCode::from(status as u8))
 }
 
 /// Returns what the lines of all processes say together.
