@@ -12,6 +12,7 @@ mod measure_trace;
 #[path = "common/measured.rs"]
 #[allow(dead_code)] // each test program uses its part
 mod measured;
+mod not_started;
 mod numa_advise;
 mod pages;
 mod pages_run;

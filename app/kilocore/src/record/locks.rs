@@ -177,6 +177,9 @@ pub(crate) fn run(
         }
     };
     choice.give_way();
+    if let (Some(command), [first, ..]) = (choice.command(), &measured.profile.runs[..]) {
+        launch::check_loaded(command, first.exit_status)?;
+    }
     if let (Some(_), Choice::Preload(command)) = (wanted.timing, choice)
         && subject.may_be_watched_as_well()
         && hardly_locked(&measured)
