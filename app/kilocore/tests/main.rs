@@ -3,6 +3,7 @@
 mod bad_input;
 mod command_line;
 mod common;
+mod compare_locks;
 mod files;
 mod house;
 mod install;
