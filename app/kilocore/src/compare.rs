@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod inputs;
+mod locks;
 pub(crate) mod sampled;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ cannot say, its cores, its work, how long it ran, comes from the options or from
 PROFILE.kilocore.json."
 )]
 pub(crate) struct Arguments {
-    /// A sampled profile of the program on few cores, or a folder of such; or a saved run of benchmarks
+    /// A sampled profile of the program on few cores, or a folder of such; or a lock profile, or a saved run of
+    /// benchmarks
     #[arg(value_name = "A")]
     first: PathBuf,
     /// The same on many cores, or later
@@ -41,6 +43,10 @@ pub(crate) struct Arguments {
     /// The least change that counts as one [default: 3]
     #[arg(long, value_name = "PERCENT", value_parser = bench::percent, help_heading = "Saved runs of benchmarks")]
     least: Option<f64>,
+    /// Exit with status 1 if the program takes more than so much longer for the same work, as in 5%, with status 3
+    /// if the runs cannot tell, and with 0 only if they show that it does not
+    #[arg(long, value_name = "PERCENT", value_parser = locks::share, help_heading = "Lock profiles")]
+    fail_if_slower: Option<f64>,
 }
 
 pub(crate) fn compare(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -56,6 +62,9 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<ExitCode, Failure> {
     refuse_unfit(first, kind, &arguments.applicabilities())?;
     match kind {
         FileKind::SampledProfile => sampled::compare_files(first, second, facts, reading, shown)?,
+        FileKind::LockProfile => {
+            return locks::compare_files(first, second, arguments.fail_if_slower, shown);
+        }
         FileKind::BenchRun => {
             let least = arguments.least.unwrap_or(bench::LEAST_CHANGE);
             bench::compare_files(first, second, least, shown.json)?;
@@ -63,7 +72,7 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<ExitCode, Failure> {
         _ => {
             return Err(Failure::new(format!(
                 "{} is {kind}, and two of these are not compared; name two sampled profiles, two \
-                 folders of such, or two saved runs of benchmarks",
+                 folders of such, two lock profiles, or two saved runs of benchmarks",
                 first.display()
             )));
         }
@@ -83,6 +92,7 @@ impl Arguments {
     /// Which option goes with which kind of file.
     fn applicabilities(&self) -> Vec<Applicability> {
         const SAMPLED: &[FileKind] = &[FileKind::SampledProfile];
+        const REPORTED: &[FileKind] = &[FileKind::SampledProfile, FileKind::LockProfile];
         let Self { facts, reading, shown, .. } = self;
         vec![
             Applicability::new("--base-cores", facts.base_cores.is_some(), SAMPLED),
@@ -97,8 +107,13 @@ impl Arguments {
             Applicability::new("--event", reading.event.is_some(), SAMPLED),
             Applicability::new("--kallsyms", reading.kallsyms.is_some(), SAMPLED),
             Applicability::new("--run-noise", reading.run_noise.is_some(), SAMPLED),
-            Applicability::new("--top", shown.top.is_some(), SAMPLED),
-            Applicability::new("--output", !shown.output.is_empty(), SAMPLED),
+            Applicability::new("--top", shown.top.is_some(), REPORTED),
+            Applicability::new("--output", !shown.output.is_empty(), REPORTED),
+            Applicability::new(
+                "--fail-if-slower",
+                self.fail_if_slower.is_some(),
+                &[FileKind::LockProfile],
+            ),
             Applicability::new("--least", self.least.is_some(), &[FileKind::BenchRun]),
         ]
     }

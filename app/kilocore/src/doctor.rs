@@ -61,7 +61,8 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
         locks::write(&measured.profile, file)?;
     }
     let (target, reports) = (&arguments.target, &arguments.reports);
-    forecast_and_show(&measured.profile, target, &machine, reports, &files)?;
+    let answer = arguments.subject.answer();
+    forecast_and_show(&measured.profile, target, &machine, reports, &files, answer)?;
     // To have seen too little is an answer: the program's end is ours all the same.
     Ok(locks::exit_code(&measured))
 }

@@ -62,7 +62,10 @@ pub(crate) const COMPARE: &str = "\
 Examples:
   kilocore compare one-core.samples all-cores.samples --output flame.html
   kilocore compare cores-1/ cores-16/             several runs of each
-  kilocore compare before.json after.json         saved runs of benchmarks";
+  kilocore compare before.json after.json         saved runs of benchmarks
+  kilocore doctor --keep before.json -- ./old/service
+  kilocore doctor --keep after.json -- ./new/service
+  kilocore compare --fail-if-slower 5% before.json after.json";
 
 pub(crate) const LOCATE: &str = "\
 Examples:

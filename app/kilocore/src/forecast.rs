@@ -16,8 +16,8 @@ use self::references::Nodes;
 use crate::examples;
 use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use crate::page_pool::PagePool;
-use kilocore_command_line::Failure;
 use kilocore_command_line::reports::Reports;
+use kilocore_command_line::{Destination, Failure};
 
 #[derive(Debug, Args)]
 #[command(after_help = examples::FORECAST)]
@@ -49,8 +49,15 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let machine = target.machine()?;
             let files = reports.files()?;
             let profile = Profile::read(file)?;
-            profile::forecast_and_show(&profile, target, &machine, reports, &files)
-                .map_err(|failure| failure.about(file))?;
+            profile::forecast_and_show(
+                &profile,
+                target,
+                &machine,
+                reports,
+                &files,
+                Destination::Stdout,
+            )
+            .map_err(|failure| failure.about(file))?;
         }
         FileKind::Measurements => {
             let profile = arguments.profile.as_deref();

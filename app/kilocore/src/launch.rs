@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use kilocore_command_line::Failure;
 use kilocore_lock_recorder::MeasureError;
-use kilocore_process::{Obstacle, find_program, obstacle_of_command};
+use kilocore_process::{
+    CannotStart, Obstacle, Unloaded, check_program, obstacle_of_command, why_refused, why_unloaded,
+};
 
 /// Names the folder of the libraries, for those who keep them elsewhere.
 const FOLDER: &str = "KILOCORE_LIBRARY_DIR";
@@ -52,9 +54,9 @@ fn candidate_folders() -> Result<Vec<PathBuf>, Failure> {
     Ok(vec![folder.to_path_buf(), folder.join("../lib/kilocore")])
 }
 
-/// Makes sure that the program is there.
+/// Makes sure that the program is there and can be started, as far as that shows.
 pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
-    find_program(&words[0]).map(drop).map_err(|error| cannot_start(&words[0], &error))
+    check_program(&words[0]).map(drop).map_err(|why| refused(&words[0], &why))
 }
 
 /// What keeps libraries from being put under a program, as the end of a sentence about it.
@@ -103,22 +105,39 @@ fn refusal(words: &[OsString], found: Obstacle, what: &str) -> Failure {
     Failure::new(format!("'{name}' {why}: its {what} would stay as they are; {mend}"))
 }
 
-/// Says that a program cannot be started.
-pub(crate) fn cannot_start(program: &OsStr, error: &io::Error) -> Failure {
+/// Says why the system refused to start a program.
+pub(crate) fn cannot_start(program: &OsStr, error: io::Error) -> Failure {
+    refused(program, &why_refused(program, error))
+}
+
+fn refused(program: &OsStr, why: &CannotStart) -> Failure {
     let name = program.display();
-    let mend = match error.kind() {
-        io::ErrorKind::NotFound => "check its name, or give its path",
-        io::ErrorKind::PermissionDenied => "it is not an executable file that you may run",
-        _ => "give a program that this machine can execute",
+    Failure::of_program(format!("cannot start '{name}': {why}"), why.is_there())
+}
+
+/// Refuses to say anything about a program that ended with this status because its dynamic linker did not let
+/// it begin.
+pub(crate) fn check_loaded(words: &[OsString], status: i32) -> Result<(), Failure> {
+    let Some(why) = why_unloaded(&words[0], status) else { return Ok(()) };
+    let name = words[0].display();
+    let message = match why {
+        Unloaded::Missing(libraries) => format!(
+            "'{name}' did not begin: the dynamic linker does not find {}; install what has that, or name \
+             its folder in LD_LIBRARY_PATH",
+            libraries.join(" and ")
+        ),
+        Unloaded::Refused(said) => format!(
+            "'{name}' did not begin: the dynamic linker says: {said}; build the program for the libraries \
+             that are here"
+        ),
     };
-    let is_there = error.kind() != io::ErrorKind::NotFound;
-    Failure::of_program(format!("cannot start '{name}': {error}; {mend}"), is_there)
+    Err(Failure::with_status_of_program(message, status))
 }
 
 /// Says that a program could not be measured.
 pub(crate) fn not_measured(words: &[OsString], error: MeasureError) -> Failure {
     match error {
-        MeasureError::Start { source, .. } => cannot_start(&words[0], &source),
+        MeasureError::Start { source, .. } => cannot_start(&words[0], source),
         other => other.into(),
     }
 }

@@ -181,6 +181,7 @@ fn one_run(
             0 => INTERRUPTED,
             status => status,
         };
+        launch::check_loaded(&command, status)?;
         say(&format!(
             "the program was interrupted or failed, with status {status}, in run {run} \
              on {}; nothing is compared",

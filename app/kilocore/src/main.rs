@@ -92,7 +92,7 @@ enum Command {
 fn main() -> ExitCode {
     kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
     kilocore_process::survive_full_files();
-    let arguments = Arguments::parse();
+    let arguments: Arguments = kilocore_command_line::parse();
     let result = match arguments.command {
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Record(recorder) => record::record(&recorder),
@@ -109,8 +109,5 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => shell::manual(&arguments, Arguments::command()),
     };
-    match result {
-        Ok(status) => status,
-        Err(failure) => failure.report(),
-    }
+    kilocore_command_line::end(result)
 }

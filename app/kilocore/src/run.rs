@@ -3,7 +3,6 @@
 mod pages;
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -82,8 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     kilocore_process::keep_ignored_signals(&mut program);
     // The program takes this process's place, so that its standard streams, its signals and its
     // exit status are its own.
-    let error = program.exec();
-    Err(launch::cannot_start(&command[0], &error))
+    let error = kilocore_process::execute(&mut program);
+    Err(launch::cannot_start(&command[0], error))
 }
 
 impl Arguments {

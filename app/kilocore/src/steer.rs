@@ -232,7 +232,7 @@ fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
     let end = match end {
         Ok(end) => end,
         Err(NotStarted::Refused(error)) => {
-            return Err(launch::cannot_start(&arguments.command[0], &error));
+            return Err(launch::cannot_start(&arguments.command[0], error));
         }
         Err(NotStarted::HeldBack) => match steered {
             Some(Err(error)) => return Err(error.into()),
@@ -245,7 +245,9 @@ fn start(arguments: &Arguments, meter: Meter) -> Result<ExitCode, Failure> {
         None => {}
     }
     drop(held);
-    Ok(ExitCode::from(shell_status(end.status) as u8))
+    let status = shell_status(end.status);
+    launch::check_loaded(&arguments.command, status)?;
+    Ok(ExitCode::from(status as u8))
 }
 
 impl Arguments {

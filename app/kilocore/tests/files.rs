@@ -83,7 +83,7 @@ fn an_option_that_does_not_fit_the_file_is_refused_with_both_named() {
         (&["show", &measured, "--output", "x.csv"], ["--output", "measured throughputs"]),
         (&["compare", &samples, &samples, "--least", "3"], ["--least", "is a sampled profile"]),
         (&["compare", &profile, &samples], ["is a lock profile", "is a sampled profile"]),
-        (&["compare", &profile, &profile], ["is a lock profile", "two saved runs"]),
+        (&["compare", &pages, &pages], ["is a trace of pages", "two saved runs"]),
         (&["bench", "--replay", &pages, "--quick"], ["--replay", "--quick"]),
         (&["bench", "getppid", "--pool-policy", "paper"], ["--pool-policy", "--replay"]),
     ] {

@@ -1,14 +1,10 @@
 //! Programs under which nothing can be put, or only with care: they do as ever, and what is not seen
 //! or replaced of them is said.
 
-#[path = "common/measured.rs"]
-#[allow(dead_code)] // each test file uses its part
-mod measured;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use measured::{TAKES, kilocore, measure, run_while};
+use crate::measured::{TAKES, kilocore, measure, run_while};
 use tempfile::TempDir;
 
 /// A queue: two threads take what a third one makes, under a mutex and a condition.

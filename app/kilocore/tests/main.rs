@@ -3,15 +3,21 @@
 mod bad_input;
 mod command_line;
 mod common;
+mod compare_locks;
 mod files;
 mod house;
 mod install;
 mod left_alone;
 mod locate;
 mod measure_trace;
+#[path = "common/measured.rs"]
+#[allow(dead_code)] // each test program uses its part
+mod measured;
+mod not_started;
 mod numa_advise;
 mod pages;
 mod pages_run;
+mod printed;
 mod quota;
 mod read_write;
 mod references;

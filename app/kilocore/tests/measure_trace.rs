@@ -75,7 +75,7 @@ fn a_lock_of_the_profile_has_the_lines_that_were_counted_and_forecasts_use_them(
         about(&counted["lines_written"], 4.0) && about(&counted["lines_read"], 0.0),
         "{counted}"
     );
-    let table = String::from_utf8_lossy(&output.stdout);
+    let table = said(&output);
     assert!(table.contains("counted under QEMU") && table.contains("deposit"), "{table}");
 
     // The addresses of all four are known, so that they come at the same time.

@@ -82,7 +82,7 @@ fn a_limit_is_seen_and_said_and_no_verdict_comes_of_it() {
     assert_eq!(limit["cores"], 0.1, "{limit}");
     let (periods, throttled) = (&limit["periods"], &limit["throttled"]);
     assert!(throttled.as_u64() > Some(1) && throttled.as_u64() <= periods.as_u64(), "{limit}");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("allowed it the time of 0.10 cores, and held it up in"), "{said}");
     let predict = Command::new(kilocore)

@@ -13,15 +13,14 @@ use std::path::{Path, PathBuf};
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) if there is one that cannot be executed.
 pub fn find_program(program: &OsStr) -> io::Result<PathBuf> {
     let path = Path::new(program);
-    if program.as_encoded_bytes().contains(&b'/') {
+    if is_path(program) {
         return executable(path.to_path_buf());
     }
-    let search = env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     let mut refused = io::Error::from(io::ErrorKind::NotFound);
     if path.as_os_str().is_empty() {
         return Err(refused);
     }
-    for folder in env::split_paths(&search) {
+    for folder in folders() {
         match executable(folder.join(path)) {
             Ok(found) => return Ok(found),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused = error,
@@ -29,6 +28,17 @@ pub fn find_program(program: &OsStr) -> io::Result<PathBuf> {
         }
     }
     Err(refused)
+}
+
+/// Whether a word names a file by its path, and no program by its name.
+pub(crate) fn is_path(program: &OsStr) -> bool {
+    program.as_encoded_bytes().contains(&b'/')
+}
+
+/// The folders in which programs are looked for by their names.
+pub(crate) fn folders() -> impl Iterator<Item = PathBuf> {
+    let search = env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+    env::split_paths(&search).collect::<Vec<_>>().into_iter()
 }
 
 fn executable(path: PathBuf) -> io::Result<PathBuf> {

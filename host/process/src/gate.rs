@@ -13,6 +13,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::thread;
 
+use crate::direct;
+
 /// The byte that lets the process pass. Every other byte, and the end of the pipe, forbids it.
 const GO: u8 = b'g';
 
@@ -117,6 +119,7 @@ pub(crate) fn spawn(
     // SAFETY: between fork and exec, calls only what is async-signal-safe and allocates nothing.
     // The descriptors are open: they are closed below, after the fork.
     unsafe { command.pre_exec(move || inside.pass()) };
+    direct::ask_the_kernel_first(command);
     let (child, allowed) = thread::scope(|scope| {
         let reports = &mut report;
         let keeper = before_exec.map(|hook| scope.spawn(move || keep(reports, go_in, hook)));

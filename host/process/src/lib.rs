@@ -9,7 +9,10 @@
 //! * An [`Observer`] sees what the program writes, which is passed on as it is. A [`work::Counter`] is one:
 //!   it counts what the program did.
 
+mod cannot_start;
 mod cores;
+mod direct;
+mod executable;
 mod find;
 mod gate;
 mod host;
@@ -26,9 +29,12 @@ mod sized_command;
 mod start;
 mod started;
 mod status;
+mod unloaded;
 pub mod work;
 
+pub use cannot_start::{CannotStart, check_program, why_refused};
 pub use cores::{allowed_cores, confine, cores_of, spare_cores};
+pub use direct::execute;
 pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine, utc_date};
@@ -45,3 +51,4 @@ pub use sized_command::sized_for;
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;
 pub use status::shell_status;
+pub use unloaded::{Unloaded, why_unloaded};

@@ -5,6 +5,7 @@
 //! `libkilocore_measure.so` leaves behind, one for each process image ([`read_directory`]).
 
 mod checked;
+mod comparison;
 mod counts;
 mod directory;
 mod document;
@@ -16,6 +17,7 @@ mod kernel_locks;
 mod migration;
 mod objects;
 mod outside;
+mod pace;
 mod places;
 mod pthread;
 mod reader;
@@ -30,6 +32,7 @@ mod thread_time;
 mod traced;
 mod watching;
 
+pub use comparison::{ChangeVerdict, Doubt, PaceChange, ProfileComparison, Side};
 pub use counts::LockCounts;
 pub use directory::read_directory;
 pub use document::{
@@ -43,6 +46,7 @@ pub use kernel_locks::{KernelLockKind, KernelLockWaits};
 pub use migration::MigratingLines;
 pub use objects::{Object, ObjectKind};
 pub use outside::{Awake, Futexes, Outside, Unrecorded, WhyUnrecorded};
+pub use pace::Pace;
 pub use pthread::is_pthread;
 pub use recording::{ClockRate, Lack, RECORDING_EXTENSION, Recording, RecordingError};
 pub use scaling::{

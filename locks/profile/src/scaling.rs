@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use kilocore_figures::{Nanoseconds, median};
 use serde::{Deserialize, Serialize};
 
+use crate::Pace;
+
 /// A run is disturbed if others took more than this share of the time of its cores.
 const DISTURBED: f64 = 0.1;
 /// The kernel counts in ticks of at most 10 ms, and by samples: on each core, so much of what others took may
@@ -221,6 +223,34 @@ impl Scaling {
                 })
             })
             .collect()
+    }
+
+    /// How fast the program was on each number of cores, of the rounds that count.
+    #[must_use]
+    pub fn paces(&self) -> BTreeMap<u32, Pace> {
+        let rounds = self.counted();
+        let extremes = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| {
+                (low.min(value), high.max(value))
+            })
+        };
+        let pace = |point: ScalingPoint| {
+            let runs = || rounds.iter().filter_map(|round| round.get(&point.cores));
+            let (throughput_low, throughput_high) =
+                extremes(&mut runs().map(|run| run.throughput()));
+            let pace = Pace {
+                rounds: point.runs,
+                throughput: point.throughput,
+                throughput_low,
+                throughput_high,
+                cpu_time_per_unit: median(runs().map(|run| run.cpu_time.0 / run.work))?,
+                speedup: point.speedup,
+                speedup_low: point.speedup_low,
+                speedup_high: point.speedup_high,
+            };
+            Some((point.cores, pace))
+        };
+        self.points().into_iter().filter_map(pace).collect()
     }
 
     /// What the timed runs are good for.

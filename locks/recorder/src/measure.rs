@@ -50,6 +50,9 @@ pub struct Options {
     /// Whether the first run is watched from outside as well, for locks that the library does not
     /// see and for where the threads' time goes.
     pub watch: bool,
+    /// Whether the program has run before, for another recording: its input begins anew if that is a
+    /// file and is empty otherwise, and what it writes has been written already.
+    pub again: bool,
 }
 
 /// Runs `command` under the measuring library and returns its profile.
@@ -229,16 +232,17 @@ impl Measurement<'_> {
 
     /// How the program is started.
     fn start<'s>(&'s self, confined_to: Option<&'s CpuId>, recordings: &Recordings) -> Start<'s> {
-        let output = match (confined_to, self.options.output_to_stderr) {
-            (Some(_), _) => Output::Discarded,
-            (None, true) => Output::ToStderr,
-            (None, false) => Output::Inherited,
+        let again = confined_to.is_some() || self.options.again;
+        let output = match (again, self.options.output_to_stderr) {
+            (true, _) => Output::Discarded,
+            (false, true) => Output::ToStderr,
+            (false, false) => Output::Inherited,
         };
         Start {
             command: self.command,
             environment: self.environment(recordings),
             cores: confined_to.map(slice::from_ref),
-            input: if confined_to.is_some() { Input::Repeated } else { Input::Inherited },
+            input: if again { Input::Repeated } else { Input::Inherited },
             output,
             adopt_orphans: self.conduct.adopt_orphans,
             ..Start::default()

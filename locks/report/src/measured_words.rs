@@ -4,7 +4,7 @@ use kilocore_forecast::MeasuredHere;
 use kilocore_lock_profile::{RUN, ScalingPoint, ScalingQuality, WhyNotTimed};
 
 /// Why there is nothing, or nothing more, worded such that it can follow a colon.
-fn why_not(why: WhyNotTimed) -> &'static str {
+pub(crate) fn why_not(why: WhyNotTimed) -> &'static str {
     match why {
         WhyNotTimed::Once => "it was to be run once",
         WhyNotTimed::Attached => "it ran already, and is not confined to fewer cores",

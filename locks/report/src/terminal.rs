@@ -7,7 +7,7 @@
 pub(crate) mod fit;
 pub(crate) mod forecast;
 pub(crate) mod measured;
-mod profile;
+pub(crate) mod profile;
 mod times;
 mod traced;
 

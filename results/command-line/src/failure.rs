@@ -35,6 +35,11 @@ impl Failure {
         Self { message: message.into(), status }
     }
 
+    /// A program that ended with a status before it had begun: this one ends with the same.
+    pub fn with_status_of_program(message: impl Into<String>, status: i32) -> Self {
+        Self { message: message.into(), status: u8::try_from(status).unwrap_or(u8::MAX) }
+    }
+
     /// The same, with the file that it is about in front.
     #[must_use]
     pub fn about(self, file: &Path) -> Self {

@@ -1,30 +1,24 @@
 //! Writing: on standard output, on the terminal, and into files that appear whole or not at all.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_show::{Format, Generated};
 use serde::Serialize;
 
-use crate::{Failure, program, say, screen};
+use crate::{Destination, Failure, program, say, screen};
 
 /// Prints text for people on standard output, in characters that can be shown there.
 pub fn print(text: &str) {
-    print_as_is(&screen::shown(text));
+    Destination::Stdout.print(text);
 }
 
-/// Prints text on standard output; a reader that has gone away is no failure. If it cannot be
-/// written, the program ends: its result is nowhere.
+/// Prints text on standard output. If nobody reads it any more, it is dropped, and the program
+/// [ends](crate::end) as one that has noticed. If it cannot be written, the program ends at once: its
+/// result is nowhere.
 pub fn print_as_is(text: &str) {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            say(&format!("cannot write the result: {error}; send it where there is room"));
-            std::process::exit(2);
-        }
-        _ => {}
-    }
+    Destination::Stdout.print_as_is(text);
 }
 
 /// Prints one JSON document on standard output.
@@ -48,10 +42,10 @@ pub fn progress(steps: u64, what: &'static str) -> ProgressBar {
     ProgressBar::new(steps).with_style(style).with_message(what)
 }
 
-/// The width that tables may take.
+/// The width that tables on standard output may take.
 #[must_use]
 pub fn width() -> u16 {
-    screen::width()
+    Destination::Stdout.width()
 }
 
 /// Who makes a report, how, and when.

@@ -1,5 +1,6 @@
 //! Which program this is.
 
+use std::io::Write;
 use std::sync::OnceLock;
 
 use kilocore_show::shell::shell_word;
@@ -26,8 +27,11 @@ fn program() -> &'static Program {
 
 /// Tells the user something on standard error, behind the program's name. Parts of it may come from a
 /// file; of what steers a terminal only line ends are let through.
+///
+/// If nobody can read it, it is dropped: what is being done goes on.
 pub fn say(message: &str) {
-    eprintln!("{}: {}", program().name, printable_document(message));
+    let line = format!("{}: {}\n", program().name, printable_document(message));
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Who makes a report, how, and when.

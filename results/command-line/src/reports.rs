@@ -76,7 +76,7 @@ impl Reports {
         self.deliver(files, study, study.document(), || in_words(&study.terminal_tables()))
     }
 
-    /// Prints the document if that is asked for, else the text.
+    /// Prints the document if that is asked for, else the text, on standard output.
     ///
     /// # Errors
     /// A figure that cannot be encoded.

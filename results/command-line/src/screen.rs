@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
+use std::os::fd::AsFd;
 
 use kilocore_show::terminal::ascii;
 
@@ -12,11 +13,11 @@ const NARROW: u16 = 40;
 /// Wider lines are hard to read.
 const WIDE: u16 = 100;
 
-/// The width that tables may take: that of the terminal, or what `COLUMNS` says.
+/// The width that tables may take there: that of the terminal, or what `COLUMNS` says.
 #[must_use]
-pub fn width() -> u16 {
+pub fn width(place: impl AsFd) -> u16 {
     let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    let terminal = terminal_size::terminal_size_of(place);
     width_of(told, terminal.map(|(terminal_size::Width(columns), _)| columns))
 }
 

@@ -45,7 +45,7 @@ pub(super) struct RunFacts {
 }
 
 /// Rows of each table, if nothing is said.
-const ROWS: usize = 12;
+pub(super) const ROWS: usize = 12;
 
 /// How to show the result.
 #[derive(Debug, Args)]

@@ -16,7 +16,7 @@ use super::usual_machine;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::record::locks;
 use kilocore_command_line::reports::{self, ReportFile, Reports};
-use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
+use kilocore_command_line::{CoreList, Destination, Failure, lock_named, output, say};
 
 /// The machine and the numbers of cores that a forecast is for, and the locks that it compares.
 #[derive(Debug, Args)]
@@ -128,32 +128,33 @@ impl Target {
 }
 
 /// Forecasts a profile and gives the answer out: as a table or JSON, and as reports, if any are wanted. To
-/// have seen no lock or too little is an answer, too; it has no curves.
+/// have seen no lock or too little is an answer, too; it has no curves. A table goes to `answer`.
 pub(crate) fn forecast_and_show(
     profile: &Profile,
     target: &Target,
     machine: &Description,
     reports: &Reports,
     files: &[ReportFile<'_>],
+    answer: Destination,
 ) -> Result<(), Failure> {
-    let answer = target.forecast(profile, machine)?;
-    if answer.curves.is_empty() {
-        files.iter().try_for_each(|(file, _)| write_without_curves(file, &answer, profile))?;
+    let forecast = target.forecast(profile, machine)?;
+    if forecast.curves.is_empty() {
+        files.iter().try_for_each(|(file, _)| write_without_curves(file, &forecast, profile))?;
     } else {
         let report = ForecastReport {
             generated: output::generated(),
-            forecast: &answer,
+            forecast: &forecast,
             machine: Some(machine),
             profile: Some(profile),
         };
         reports::write(files, &report)?;
     }
-    reports.print(&answer, || {
-        kilocore_lock_report::terminal::forecast_table(&answer, output::width(), target.all)
-    })?;
-    if !reports.json {
-        locks::print_times(profile);
+    if reports.json {
+        return output::json(&forecast);
     }
+    let table = kilocore_lock_report::terminal::forecast_table;
+    answer.print(&table(&forecast, answer.width(), target.all));
+    locks::print_times(profile, answer);
     Ok(())
 }
 

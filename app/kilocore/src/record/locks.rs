@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_command_line::{Failure, output, say};
+use kilocore_command_line::{Destination, Failure, output, say};
 use kilocore_figures::Nanoseconds;
 use kilocore_forecast::FEW_ACQUISITIONS;
 use kilocore_lock_profile::{Profile, Run};
@@ -72,16 +72,16 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         output::json(profile)?;
     } else {
-        print(profile);
+        print(profile, arguments.subject.answer());
     }
     drop(held);
     Ok(exit_code(&measured))
 }
 
 /// Prints what a profile says, in short.
-pub(crate) fn print(profile: &Profile) {
-    output::print(&kilocore_lock_report::terminal::profile_table(profile, output::width()));
-    print_times(profile);
+pub(crate) fn print(profile: &Profile, answer: Destination) {
+    answer.print(&kilocore_lock_report::terminal::profile_table(profile, answer.width()));
+    print_times(profile, answer);
 }
 
 /// Refuses a file that a recording cannot be written to.
@@ -104,21 +104,21 @@ pub(crate) fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
 }
 
 /// Prints where the threads' time went, if that was seen.
-pub(crate) fn print_times(profile: &Profile) {
+pub(crate) fn print_times(profile: &Profile, answer: Destination) {
     if let Some(times) = profile.runs.first().and_then(Run::checked_times) {
-        let table = kilocore_lock_report::terminal::times_table(&times, output::width());
-        output::print(&format!("\n{table}"));
+        let table = kilocore_lock_report::terminal::times_table(&times, answer.width());
+        answer.print(&format!("\n{table}"));
     }
-    print_hints(profile);
+    print_hints(profile, answer);
 }
 
 /// Says what would name the functions that the profile has no names for, if there are any.
-fn print_hints(profile: &Profile) {
+fn print_hints(profile: &Profile, answer: Destination) {
     let watching = profile.runs.first().and_then(|run| run.watching.as_ref());
     let hints = watching.map_or(&[][..], |watching| &watching.hints);
     if !hints.is_empty() {
         let hints = format!("Functions without a name: {}.", hints.join("; "));
-        output::print(&format!("\n{}\n", kilocore_show::printable_document(&hints)));
+        answer.print(&format!("\n{}\n", kilocore_show::printable_document(&hints)));
     }
 }
 
@@ -154,8 +154,10 @@ pub(crate) fn run(
     }
     let held = Held::begin();
     let mut measured = match choice {
-        Choice::Preload(command) => recorded(command, wanted, false)?,
-        Choice::Both(command) => recorded(command, wanted, true)?,
+        Choice::Preload(command) => recorded(command, wanted, Recording::default())?,
+        Choice::Both(command) => {
+            recorded(command, wanted, Recording { watch: true, ..Recording::default() })?
+        }
         Choice::Watch(command) => kilocore_lock_recorder::measure_watching(
             command,
             wanted.output_to_stderr,
@@ -175,15 +177,27 @@ pub(crate) fn run(
         }
     };
     choice.give_way();
+    if let (Some(command), [first, ..]) = (choice.command(), &measured.profile.runs[..]) {
+        launch::check_loaded(command, first.exit_status)?;
+    }
     if let (Some(_), Choice::Preload(command)) = (wanted.timing, choice)
         && subject.may_be_watched_as_well()
         && hardly_locked(&measured)
     {
         say(
-            "hardly a pthread lock was seen; running it again, and watching it from outside as well, \
-             for locks of other kinds",
+            "hardly a pthread lock was seen; running it again, without output, and watching it from \
+             outside as well, for locks of other kinds",
         );
-        measured = recorded(command, &RecordingOptions { confined_run: false, ..*wanted }, true)?;
+        let wanted = RecordingOptions { confined_run: false, ..*wanted };
+        let second = recorded(command, &wanted, Recording { watch: true, again: true })?;
+        if did_as_much(&second, &measured) {
+            measured = second;
+        } else {
+            say(
+                "the second time it did less, as its input could not be had again, or it failed; what \
+                 follows is about the first time",
+            );
+        }
     }
     if let Some(timing) = wanted.timing {
         let part = wanted.window.delay.is_some() || wanted.window.duration.is_some();
@@ -219,15 +233,36 @@ fn hardly_locked(measured: &Measured) -> bool {
     ended_well && threads && uses < FEW_ACQUISITIONS && run.wall_time >= SHORT
 }
 
+/// Whether a second recording is of a run that ended as the first did and computed about as much.
+fn did_as_much(second: &Measured, first: &Measured) -> bool {
+    /// A run that computes less than this share has not done the same.
+    const LESS: f64 = 0.5;
+    let [Some(second), Some(first)] = [second, first].map(|measured| measured.profile.runs.first())
+    else {
+        return false;
+    };
+    let computed = |run: &Run| run.cpu_time.map_or(0.0, |time| time.0);
+    second.exit_status == first.exit_status && computed(second) >= LESS * computed(first)
+}
+
+/// How a program is recorded with the library under it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Recording {
+    /// Whether it is watched as well.
+    watch: bool,
+    /// Whether it has run before.
+    again: bool,
+}
+
 /// Measures with the library under the program, and watches it as well if that is asked.
 fn recorded(
     command: &[OsString],
     wanted: &RecordingOptions<'_>,
-    watch: bool,
+    Recording { watch, again }: Recording,
 ) -> Result<Measured, Failure> {
     let library = launch::library("libkilocore_measure.so")?;
     let (confined_run, output_to_stderr) = (wanted.confined_run, wanted.output_to_stderr);
-    let options = Options { library, confined_run, output_to_stderr, watch };
+    let options = Options { library, confined_run, output_to_stderr, watch, again };
     kilocore_lock_recorder::measure_as(command, &options, conduct(wanted))
         .map_err(|error| launch::not_measured(command, error))
 }

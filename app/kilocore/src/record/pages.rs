@@ -47,11 +47,12 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let recorded = kilocore_page_trace::recorder::record(&arguments.command, &options);
     let recording = recorded.map_err(|error| match error {
-        RecordError::Start { program, source } => launch::cannot_start(&program, &source),
+        RecordError::Start { program, source } => launch::cannot_start(&program, source),
         other => other.into(),
     })?;
     tell(&recording, arguments);
     drop(held);
+    launch::check_loaded(&arguments.command, shell_status(recording.status))?;
     Ok(match recording.header.about.ending {
         // It ended because it was told to, as whoever set the limit wanted.
         Ending::TimeWasUp | Ending::EnoughEvents => ExitCode::SUCCESS,

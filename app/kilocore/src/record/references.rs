@@ -50,7 +50,7 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let written = |events: &mut Stream<'_>| write(events, arguments);
     let recorded = stream(&arguments.command, &options, written).map_err(|error| match error {
-        RecordError::Start { qemu, source } => launch::cannot_start(qemu.as_os_str(), &source),
+        RecordError::Start { qemu, source } => launch::cannot_start(qemu.as_os_str(), source),
         other => other.into(),
     })?;
     let contents = recorded.made?;

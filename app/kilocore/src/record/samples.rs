@@ -51,6 +51,7 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
         output: Output::Inherited,
     };
     let (recording, counter) = arguments.sampling.run(&arguments.command, &run)?;
+    launch::check_loaded(&arguments.command, shell_status(recording.status))?;
     // A profile is of use without the work, too; who compares it can still say how much that was.
     let work = counter.finish(recording.status);
     if let Err(error) = &work {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use kilocore_command_line::{Failure, say};
+use kilocore_command_line::{Destination, Failure, say};
 use kilocore_lock_recorder::{ProcessScope, WhyUnseen, can_watch, unseen_by_preload};
 
 use crate::launch;
@@ -35,7 +35,8 @@ pub(crate) struct Subject {
     #[arg(long)]
     tree: bool,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options.
-    /// {cores} or {threads} in them becomes the number of cores
+    /// {cores} or {threads} in them becomes the number of cores. Where standard output is no terminal,
+    /// it is the program's alone, and the answer goes to standard error
     #[arg(trailing_var_arg = true, required_unless_present = "pid", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -84,6 +85,14 @@ pub(crate) enum Choice<'a> {
 }
 
 impl Subject {
+    /// Where the answer is printed: a program that is started prints as well.
+    pub(crate) fn answer(&self) -> Destination {
+        match self.pid {
+            Some(_) => Destination::Stdout,
+            None => Destination::beside_a_program(),
+        }
+    }
+
     /// What the options say.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, Failure> {
         if let Some(pid) = self.pid {

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use clap::Args;
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Destination, Failure};
 use kilocore_process::Start;
 
 use crate::launch;
@@ -121,12 +121,14 @@ pub(super) fn run_and_tell(
         .map_err(|error| Failure::new(format!("cannot make a temporary file: {error}")))?;
     environment.push((STATISTICS.into(), file.path().into()));
     let end = kilocore_process::run(Start { command, environment, ..Start::default() })
-        .map_err(|error| launch::cannot_start(&command[0], &error.into()))?;
+        .map_err(|error| launch::cannot_start(&command[0], error.into()))?;
     // What is read is the file that was made, whatever has its name by now.
     let mut lines = Vec::new();
     let _ = file.as_file_mut().take(MOST).read_to_end(&mut lines);
-    eprint!("{}", told(&String::from_utf8_lossy(&lines)));
-    Ok(ExitCode::from(kilocore_process::shell_status(end.status) as u8))
+    Destination::Stderr.print(&told(&String::from_utf8_lossy(&lines)));
+    let status = kilocore_process::shell_status(end.status);
+    launch::check_loaded(command, status)?;
+    Ok(ExitCode::from(status as u8))
 }
 
 /// Returns what the lines of all processes say together.

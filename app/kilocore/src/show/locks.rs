@@ -6,9 +6,9 @@ use kilocore_lock_profile::Profile;
 use kilocore_show::Format;
 
 use crate::record::locks;
-use kilocore_command_line::Failure;
 use kilocore_command_line::output;
 use kilocore_command_line::reports::Reports;
+use kilocore_command_line::{Destination, Failure};
 
 /// Prints a profile, and writes pages of where the threads' time went.
 pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
@@ -28,6 +28,6 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     if reports.json {
         return output::json(&profile);
     }
-    locks::print(&profile);
+    locks::print(&profile, Destination::Stdout);
     Ok(())
 }

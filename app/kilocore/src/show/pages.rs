@@ -11,8 +11,8 @@ use kilocore_show::shell::shell_word;
 use kilocore_show::{Table, number};
 use serde::Serialize;
 
-use kilocore_command_line::Failure;
 use kilocore_command_line::reports::{self, Reports};
+use kilocore_command_line::{Failure, reader_is_gone};
 
 /// A trace in figures.
 #[derive(Serialize)]
@@ -79,10 +79,14 @@ fn print_events(path: &Path) -> Result<(), Failure> {
         Source::Text(trace) => write_text(&mut out, &trace.header, trace.events),
     };
     match written.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            reader_is_gone();
+            Ok(())
+        }
+        Err(error) => Err(Failure::new(format!(
             "cannot write the events: {error}; send them where there is room"
         ))),
-        _ => Ok(()),
     }
 }
 

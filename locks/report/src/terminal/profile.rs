@@ -241,7 +241,7 @@ fn row(place: &Place<'_>, site: &str, kind: &str, used: &Use) -> [String; 7] {
     ]
 }
 
-fn kind(family: Family) -> &'static str {
+pub(crate) fn kind(family: Family) -> &'static str {
     match family {
         Family::Mutex => "mutex",
         Family::ReadWrite => "read-write",

@@ -60,7 +60,7 @@ enum Experiment {
 fn main() -> ExitCode {
     kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
     kilocore_process::survive_full_files();
-    let result = match Arguments::parse().experiment {
+    let result = match kilocore_command_line::parse::<Arguments>().experiment {
         Experiment::Lock(arguments) => lock::lock(&arguments),
         Experiment::Ldu(arguments) => ldu::ldu(&arguments),
         Experiment::Lru(arguments) => lru::lru(&arguments),
@@ -69,5 +69,5 @@ fn main() -> ExitCode {
         Experiment::Sched(arguments) => sched::sched(&arguments),
         Experiment::Tables(arguments) => tables::tables(&arguments),
     };
-    result.unwrap_or_else(|failure| failure.report())
+    kilocore_command_line::end(result)
 }
