@@ -8,10 +8,10 @@ use clap::Args;
 use kilocore_lock_profile::{Scaling, WhyNotTimed};
 
 use crate::examples;
-use crate::forecast::profile::{Target, forecast_and_show};
+use crate::forecast::profile::{Target, show};
 use crate::record::locks::{self, RecordingOptions};
 use crate::record::subject::Subject;
-use crate::record::timing::TimingOptions;
+use crate::record::timing::{TimingOptions, try_recommended};
 use crate::record::window::Window;
 use kilocore_command_line::Failure;
 use kilocore_command_line::reports::Reports;
@@ -62,7 +62,12 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let (target, reports) = (&arguments.target, &arguments.reports);
     let answer = arguments.subject.answer();
-    forecast_and_show(&measured.profile, target, &machine, reports, &files, answer)?;
+    let mut forecast = target.forecast(&measured.profile, &machine)?;
+    if let Some(timing) = &timing {
+        let choice = arguments.subject.choice()?;
+        forecast = try_recommended(forecast, &measured, choice, timing);
+    }
+    show(&forecast, (&measured.profile, target, &machine), reports, &files, answer)?;
     // To have seen too little is an answer: the program's end is ours all the same.
     Ok(locks::exit_code(&measured))
 }

@@ -49,15 +49,11 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let machine = target.machine()?;
             let files = reports.files()?;
             let profile = Profile::read(file)?;
-            profile::forecast_and_show(
-                &profile,
-                target,
-                &machine,
-                reports,
-                &files,
-                Destination::Stdout,
-            )
-            .map_err(|failure| failure.about(file))?;
+            let shown = target.forecast(&profile, &machine).and_then(|forecast| {
+                let subject = (&profile, target, &machine);
+                profile::show(&forecast, subject, reports, &files, Destination::Stdout)
+            });
+            shown.map_err(|failure| failure.about(file))?;
         }
         FileKind::Measurements => {
             let profile = arguments.profile.as_deref();

@@ -1,6 +1,7 @@
 //! `kilocore run --lock NAME --rwlock NAME --pages -- CMD…`: a program with what helps, unmodified.
 
 mod pages;
+mod replaced;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use kilocore_process::allowed_cores;
 use kilocore_sim::Sim;
 
 use crate::lock_name::{names_for_programs, rw_lock_for_programs_named};
+
+pub(crate) use replaced::Replaced;
 
 use crate::{examples, launch};
 
@@ -54,13 +57,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut libraries: Vec<PathBuf> = Vec::new();
     let mut environment = Vec::new();
     if arguments.lock.is_some() || arguments.rwlock.is_some() {
-        libraries.push(launch::library("libkilocore_run.so")?);
-        launch::check_locks_are_replaced(command)?;
-        // What is not named here is not replaced either, whatever the environment says.
-        let [lock, rwlock] =
-            [arguments.lock.map_or("", LockId::name), arguments.rwlock.map_or("", RwLockId::name)];
-        environment.push(("KILOCORE_LOCK".into(), lock.into()));
-        environment.push(("KILOCORE_RWLOCK".into(), rwlock.into()));
+        let replaced = Replaced {
+            lock: arguments.lock.map(LockId::name),
+            rwlock: arguments.rwlock.map(RwLockId::name),
+        };
+        libraries.push(replaced.library(command)?);
+        environment.extend(replaced.variables());
         if !arguments.quiet {
             arguments.warn();
         }

@@ -12,6 +12,7 @@
 mod cannot_start;
 mod cores;
 mod direct;
+mod end_after;
 mod executable;
 mod find;
 mod gate;
@@ -35,6 +36,7 @@ pub mod work;
 pub use cannot_start::{CannotStart, check_program, why_refused};
 pub use cores::{allowed_cores, confine, cores_of, spare_cores};
 pub use direct::execute;
+pub use end_after::EndAfter;
 pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine, utc_date};

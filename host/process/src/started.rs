@@ -26,20 +26,24 @@ impl Started {
     /// Asks the program to end. Returns whether it could be asked.
     #[must_use]
     pub fn terminate(&self) -> bool {
+        self.send(libc::SIGTERM)
+    }
+
+    /// Ends the program. Returns whether there still was one.
+    #[must_use]
+    pub fn kill(&self) -> bool {
+        self.send(libc::SIGKILL)
+    }
+
+    fn send(&self, signal: libc::c_int) -> bool {
         let Some(handle) = &self.handle else {
             // SAFETY: integers only. The program was not known to have ended a moment ago.
-            return unsafe { libc::kill(self.pid as libc::pid_t, libc::SIGTERM) == 0 };
+            return unsafe { libc::kill(self.pid as libc::pid_t, signal) == 0 };
         };
         let nothing: *const libc::siginfo_t = core::ptr::null();
         // SAFETY: a descriptor of a process, and no further information.
         let result = unsafe {
-            libc::syscall(
-                libc::SYS_pidfd_send_signal,
-                handle.as_raw_fd(),
-                libc::SIGTERM,
-                nothing,
-                0,
-            )
+            libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), signal, nothing, 0)
         };
         result == 0
     }

@@ -13,6 +13,7 @@ mod read_write;
 mod remedy;
 #[cfg(test)]
 mod tests;
+mod tried_here;
 mod uncertain_hold;
 mod view;
 mod watched;
@@ -27,6 +28,7 @@ use expected_gain::{about_gains, nothing_helps, praise};
 pub(crate) use held_against::held_against;
 use outlook::{lost, shape};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
+pub use tried_here::with_trial;
 use uncertain_hold::vague_hold;
 pub(crate) use view::View;
 

@@ -1,6 +1,7 @@
 //! A forecast: curves of throughput against cores, one for each lock, and what they mean.
 
 use kilocore_figures::{CurvePoint, Judged, LockCurve, Nanoseconds, Provenance};
+use kilocore_lock_profile::TriedHere;
 use kilocore_machine::Description;
 use serde::Serialize;
 
@@ -157,6 +158,9 @@ pub struct Forecast {
     /// What was measured of the program on the cores that are here, or `None` if nobody asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<MeasuredHere>,
+    /// What the recommended locks did on the cores that are here, or `None` if nobody tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried_here: Option<TriedHere>,
     /// The verdict, and what to do.
     pub recommendation: Recommendation,
     /// How much the profiled run showed, or `None` if the profile has no run.

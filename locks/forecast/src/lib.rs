@@ -145,7 +145,7 @@ mod what_if;
 mod words;
 mod workload;
 
-pub use advice::what_was_seen;
+pub use advice::{what_was_seen, with_trial};
 pub use barrier::{BarrierRounds, simulate_barrier};
 pub use change::{Change, READ_ONLY, WhatIf};
 pub use choice::WORTH_TAKING;

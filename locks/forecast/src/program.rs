@@ -177,6 +177,7 @@ fn without_curves(
         without_curve: Vec::new(),
         what_if: Vec::new(),
         measured,
+        tried_here: None,
         recommendation,
         evidence,
         coverage,

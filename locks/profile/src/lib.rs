@@ -30,6 +30,7 @@ pub mod thread_account;
 mod thread_findings;
 mod thread_time;
 mod traced;
+mod tried_here;
 mod watching;
 
 pub use comparison::{ChangeVerdict, Doubt, PaceChange, ProfileComparison, Side};
@@ -61,4 +62,5 @@ pub use thread_time::{
     WaitedWord, WordKind,
 };
 pub use traced::{Trace, Traced, TracedWord};
+pub use tried_here::{TrialFailure, TrialRound, TriedGain, TriedHere};
 pub use watching::{Interval, Precision, Rights, Watching};

@@ -5,6 +5,7 @@
 //! against the run on one core of the same round.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use kilocore_figures::{Nanoseconds, median};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ const DISTURBED: f64 = 0.1;
 /// be the program's own.
 const TICKS: Nanoseconds<f64> = Nanoseconds(20e6);
 /// Shorter runs show how a program starts, and no tick counts what happened meanwhile.
-const SHORT: Nanoseconds<f64> = Nanoseconds(50e6);
+pub(crate) const SHORT: Nanoseconds<f64> = Nanoseconds(50e6);
 /// Runs whose times differ by less than this share take the same time.
 const SAME_TIME: f64 = 0.03;
 /// A program that runs for a set time has so many times the processor time on all cores, at least.
@@ -174,6 +175,15 @@ impl Scaling {
     #[must_use]
     pub fn most_cores(&self) -> u32 {
         self.runs.iter().map(|run| run.cores).max().unwrap_or(0)
+    }
+
+    /// How long a run takes on all cores: the median.
+    #[must_use]
+    pub fn usual_time(&self) -> Option<Duration> {
+        let most = self.most_cores();
+        let times = self.runs.iter().filter(|run| run.cores == most);
+        let median = median(times.map(|run| run.wall_time.0))?;
+        Some(Duration::from_nanos(median.max(0.0) as u64))
     }
 
     /// The rounds that have all numbers of cores, and whether one of their runs was disturbed.

@@ -20,6 +20,7 @@ mod sees;
 mod shortage;
 mod timing;
 mod trace;
+mod trial;
 mod watch;
 mod watching;
 
@@ -33,4 +34,5 @@ pub use sees::{WhyUnseen, unseen_by_preload};
 pub use shortage::Shortage;
 pub use timing::{Timing, time_on_cores};
 pub use trace::{TraceError, can_trace, trace};
+pub use trial::time_with_locks;
 pub use watching::{can_watch, measure_running, measure_watching};

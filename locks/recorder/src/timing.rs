@@ -11,7 +11,7 @@ use kilocore_hardware::in_order_of_use;
 use kilocore_lock_profile::{RUN, Run, Scaling, TimedRun, WhyNotTimed};
 use kilocore_process::work::{Counter, Rule};
 use kilocore_process::{
-    CpuId, Input, Observer, Output, Start, allowed_cores, input_is_a_stream, sized_for,
+    CpuId, EndAfter, Input, Observer, Output, Start, allowed_cores, input_is_a_stream, sized_for,
 };
 
 use crate::interference::Before;
@@ -75,7 +75,15 @@ pub fn time_on_cores(
             order.reverse();
         }
         for count in order {
-            match one_run(command, &timing.rule, number, &cores[..count as usize]) {
+            let run = OneRun {
+                command,
+                environment: &[],
+                rule: &timing.rule,
+                round: number,
+                cores: &cores[..count as usize],
+                limit: None,
+            };
+            match one_run(&run).map_err(|failure| failure.why) {
                 Ok(run) if did_less(&run, first, cores.len()) && timing.rule.unit() == RUN => {
                     return Scaling::untimed(WhyNotTimed::Input);
                 }
@@ -109,31 +117,58 @@ fn did_less(run: &TimedRun, first: &Run, all: usize) -> bool {
         && input_is_a_stream()
 }
 
-fn one_run(
-    command: &[OsString],
-    rule: &Rule,
-    round: u32,
-    cores: &[CpuId],
-) -> Result<TimedRun, WhyNotTimed> {
-    let command = sized_for(command, cores.len() as u32);
+/// A run to be timed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OneRun<'a> {
+    pub(crate) command: &'a [OsString],
+    /// Variables of its environment, beside those of this process's.
+    pub(crate) environment: &'a [(OsString, OsString)],
+    pub(crate) rule: &'a Rule,
+    pub(crate) round: u32,
+    pub(crate) cores: &'a [CpuId],
+    /// After how long it is ended, if it is.
+    pub(crate) limit: Option<Duration>,
+}
+
+/// Why a run shows nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NoRun {
+    pub(crate) why: WhyNotTimed,
+    /// Whether it had reached its limit.
+    pub(crate) was_ended: bool,
+    /// Whether somebody asked this process to end meanwhile.
+    pub(crate) interrupted: bool,
+}
+
+/// Makes a run and times it.
+pub(crate) fn one_run(wanted: &OneRun<'_>) -> Result<TimedRun, NoRun> {
+    let OneRun { rule, round, cores, .. } = *wanted;
+    let no = |why| NoRun { why, was_ended: false, interrupted: false };
+    let command = sized_for(wanted.command, cores.len() as u32);
     let counter = Counter::new(rule.clone());
+    let end_after = wanted.limit.map(EndAfter::new);
     let before = Before::look(cores);
     let end = kilocore_process::run(Start {
         command: &command,
+        environment: wanted.environment.to_vec(),
         cores: Some(cores),
         input: Input::Repeated,
         output: Output::Discarded,
         observer: rule.needs_output().then_some(&counter as &dyn Observer),
+        on_start: Some(Box::new(|pid| end_after.iter().for_each(|end| end.watch(pid)))),
         adopt_orphans: true,
         ..Start::default()
     })
-    .map_err(|_| WhyNotTimed::Failed)?;
+    .map_err(|_| no(WhyNotTimed::Failed))?;
     let cpu_time = end.user + end.system;
     let interference = before.since(cpu_time);
-    if end.interrupted || !end.status.success() {
-        return Err(WhyNotTimed::Failed);
+    if end_after.is_some_and(|end| end.has_passed()) {
+        return Err(NoRun { was_ended: true, ..no(WhyNotTimed::Failed) });
     }
-    let work = counter.finish(end.status).map_err(|_| WhyNotTimed::NoWork)?;
+    if end.interrupted || !end.status.success() {
+        return Err(NoRun { interrupted: end.interrupted, ..no(WhyNotTimed::Failed) });
+    }
+    let work = counter.finish(end.status).map_err(|_| no(WhyNotTimed::NoWork))?;
     Ok(TimedRun {
         round,
         cores: cores.len() as u32,

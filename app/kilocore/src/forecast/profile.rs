@@ -93,7 +93,11 @@ impl Target {
     }
 
     /// Forecasts a profile on the machine, showing progress.
-    fn forecast(&self, profile: &Profile, machine: &Description) -> Result<Forecast, Failure> {
+    pub(crate) fn forecast(
+        &self,
+        profile: &Profile,
+        machine: &Description,
+    ) -> Result<Forecast, Failure> {
         let per_node = machine.topology.cores_per_node();
         let most = machine.hardware_threads().min(USUAL_MOST_CORES);
         let cores = self.cores.clone().unwrap_or_else(|| CoreList::for_machine(most, per_node));
@@ -127,33 +131,31 @@ impl Target {
     }
 }
 
-/// Forecasts a profile and gives the answer out: as a table or JSON, and as reports, if any are wanted. To
-/// have seen no lock or too little is an answer, too; it has no curves. A table goes to `answer`.
-pub(crate) fn forecast_and_show(
-    profile: &Profile,
-    target: &Target,
-    machine: &Description,
+/// Gives the answer to a profile out: as a table or JSON, and as reports, if any are wanted. To have seen no
+/// lock or too little is an answer, too; it has no curves. A table goes to `answer`.
+pub(crate) fn show(
+    forecast: &Forecast,
+    (profile, target, machine): (&Profile, &Target, &Description),
     reports: &Reports,
     files: &[ReportFile<'_>],
     answer: Destination,
 ) -> Result<(), Failure> {
-    let forecast = target.forecast(profile, machine)?;
     if forecast.curves.is_empty() {
-        files.iter().try_for_each(|(file, _)| write_without_curves(file, &forecast, profile))?;
+        files.iter().try_for_each(|(file, _)| write_without_curves(file, forecast, profile))?;
     } else {
         let report = ForecastReport {
             generated: output::generated(),
-            forecast: &forecast,
+            forecast,
             machine: Some(machine),
             profile: Some(profile),
         };
         reports::write(files, &report)?;
     }
     if reports.json {
-        return output::json(&forecast);
+        return output::json(forecast);
     }
     let table = kilocore_lock_report::terminal::forecast_table;
-    answer.print(&table(&forecast, answer.width(), target.all));
+    answer.print(&table(forecast, answer.width(), target.all));
     locks::print_times(profile, answer);
     Ok(())
 }

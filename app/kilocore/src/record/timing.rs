@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use clap::Args;
 use kilocore_command_line::{Failure, say};
-use kilocore_lock_profile::{Scaling, WhyNotTimed};
-use kilocore_lock_recorder::{Measured, Timing, time_on_cores};
+use kilocore_forecast::{Forecast, with_trial};
+use kilocore_lock_profile::{Scaling, ScalingQuality, TriedHere, WhyNotTimed};
+use kilocore_lock_recorder::{Measured, Timing, time_on_cores, time_with_locks};
+use kilocore_locks::RwLockId;
+use kilocore_sim::Sim;
 
 use super::subject::Choice;
+use crate::run::Replaced;
 use crate::time;
 use crate::work::WorkOption;
 
@@ -44,6 +48,34 @@ pub(crate) fn time(measured: &mut Measured, choice: Choice<'_>, timing: &Timing,
         }
     };
     measured.profile.scaling = Some(scaling);
+}
+
+/// Tries the locks that an answer recommends on the cores that are here, if the program could be timed there
+/// and none of the locks may keep it from ending.
+pub(crate) fn try_recommended(
+    forecast: Forecast,
+    measured: &Measured,
+    choice: Choice<'_>,
+    timing: &Timing,
+) -> Forecast {
+    let advice = &forecast.recommendation;
+    let passes = |lock: &str| lock.parse().is_ok_and(RwLockId::readers_pass_writers::<Sim>);
+    let was_timed = |scaling: &Scaling| scaling.quality() == ScalingQuality::Good;
+    let (Some(command), Some(_)) = (choice.command(), advice.shown()) else { return forecast };
+    if !advice.rwlock.is_none_or(passes)
+        || !measured.profile.scaling.as_ref().is_some_and(was_timed)
+    {
+        return forecast;
+    }
+    let replaced = Replaced { lock: advice.lock, rwlock: advice.rwlock };
+    // What cannot be replaced is not recommended; a library that is not there is no reason to give no answer.
+    let Ok(environment) = replaced.environment(command) else { return forecast };
+    let Replaced { lock, rwlock } = replaced;
+    let usual = measured.profile.scaling.as_ref().and_then(Scaling::usual_time);
+    let tried = TriedHere { lock, rwlock, rounds: Vec::new(), failure: None };
+    say("trying what is recommended on the cores that are here");
+    let usual = usual.unwrap_or(timing.budget);
+    with_trial(forecast, time_with_locks(command, &environment, timing, usual, tried))
 }
 
 fn tell(runs: u32, expected: Duration) {

@@ -178,6 +178,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
         without_curve: Vec::new(),
         what_if: Vec::new(),
         measured: None,
+        tried_here: None,
         recommendation: Recommendation {
             verdict: Verdict::LimitedByLocks,
             scaling_known: true,

@@ -1,0 +1,79 @@
+//! Running a program with other locks on the cores that are here, in turn with itself as it is.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use kilocore_hardware::in_order_of_use;
+use kilocore_lock_profile::{TrialFailure, TrialRound, TriedHere};
+use kilocore_process::allowed_cores;
+
+use crate::timing::{OneRun, Timing, one_run};
+
+/// The least number of rounds, and the most.
+const ROUNDS: [u32; 2] = [3, 7];
+/// A program that takes this many times as long as without the other locks is ended.
+const MUCH_LONGER: u32 = 10;
+/// No program is ended before that.
+const NOT_YET: Duration = Duration::from_secs(5);
+
+/// Times a program as it is and with other locks, in turn, on all cores that are allowed. `environment` is
+/// what puts the locks of `tried` under it; a run of it as it is takes some `usual` time. The rounds are added
+/// to `tried`. There are none if three would take longer than the budget.
+///
+/// A program that does not end with the other locks is ended after ten times the time that it takes without.
+#[must_use]
+pub fn time_with_locks(
+    command: &[OsString],
+    environment: &[(OsString, OsString)],
+    timing: &Timing,
+    usual: Duration,
+    mut tried: TriedHere,
+) -> TriedHere {
+    let cores = in_order_of_use(&allowed_cores());
+    let [least, most] = ROUNDS;
+    if usual * 2 * least > timing.budget {
+        return tried;
+    }
+    let began = Instant::now();
+    let limit = (usual * MUCH_LONGER).max(NOT_YET);
+    let of = |number, environment| OneRun {
+        command,
+        environment,
+        rule: &timing.rule,
+        round: number,
+        cores: &cores,
+        limit: Some(limit),
+    };
+    for number in 0..most {
+        let as_it_is = || one_run(&of(number, &[]));
+        let with_them = || one_run(&of(number, environment));
+        // Every other round begins with the other locks, so that what changes slowly falls on both.
+        let (first, second) = match number % 2 {
+            0 => {
+                let first = as_it_is();
+                (first, with_them())
+            }
+            _ => {
+                let second = with_them();
+                (as_it_is(), second)
+            }
+        };
+        match (first, second) {
+            (Ok(as_it_is), Ok(with_them)) => tried.rounds.push(TrialRound { as_it_is, with_them }),
+            // It fails as it is, or nobody wants to wait: that says nothing of the locks.
+            (Err(_), _) => break,
+            (_, Err(failure)) if failure.interrupted => break,
+            (Ok(_), Err(failure)) => {
+                tried.failure = Some(match failure.was_ended {
+                    true => TrialFailure::DidNotEnd,
+                    false => TrialFailure::Failed,
+                });
+                break;
+            }
+        }
+        if number + 1 >= least && began.elapsed() > timing.budget / 2 {
+            break;
+        }
+    }
+    tried
+}
