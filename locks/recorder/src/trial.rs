@@ -77,3 +77,32 @@ pub fn time_with_locks(
     }
     tried
 }
+
+#[cfg(test)]
+mod tests {
+    use kilocore_process::work::Rule;
+
+    use super::*;
+
+    /// A program that does what a variable of its environment says, which is nothing as it is.
+    fn tried(with_them: &str) -> TriedHere {
+        let command: Vec<OsString> = ["sh", "-c", "eval \"$DO\""].map(Into::into).to_vec();
+        let environment = [("DO".into(), with_them.into())];
+        let timing = Timing { budget: Duration::from_secs(60), rule: Rule::runs() };
+        let tried =
+            TriedHere { lock: Some("mcs"), rwlock: None, rounds: Vec::new(), failure: None };
+        time_with_locks(&command, &environment, &timing, Duration::from_millis(5), tried)
+    }
+
+    #[test]
+    fn what_fails_with_the_locks_alone_is_seen_and_what_does_not_is_timed() {
+        let fine = tried("exit 0");
+        assert_eq!((fine.failure, fine.rounds.len()), (None, 7));
+        assert!(fine.rounds.iter().all(|round| round.as_it_is.cores == round.with_them.cores));
+        assert_eq!(fine.gain(), None, "it is over at once");
+        let fails = tried("exit 3");
+        assert_eq!((fails.failure, fails.rounds.len()), (Some(TrialFailure::Failed), 0));
+        let hangs = tried("exec sleep 1000");
+        assert_eq!((hangs.failure, hangs.rounds.len()), (Some(TrialFailure::DidNotEnd), 0));
+    }
+}
