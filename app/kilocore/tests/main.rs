@@ -15,3 +15,4 @@ mod pages_run;
 mod quota;
 mod read_write;
 mod references;
+mod tables;

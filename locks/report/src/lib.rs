@@ -1,12 +1,14 @@
 //! Forecasts, fits and profiles of locks, for people: in files and on the terminal.
 //!
 //! - [`ForecastReport`], [`CurvesReport`] and [`FitReport`]: throughput under each lock against cores.
+//! - [`ComparisonReport`]: measured variants of a program, without a simulation.
 //! - [`waits_page`]: where a program's threads spent their time, and who waited for whom.
 //! - [`terminal`]: the tables that the command line prints.
 //!
 //! How charts, tables and pages are made is [`kilocore_show`]'s.
 
 mod chart_file;
+mod comparison;
 mod fit_page;
 mod fit_words;
 mod formats;
@@ -26,5 +28,6 @@ mod waits_page;
 mod waits_parts;
 mod waits_words;
 
+pub use comparison::ComparisonReport;
 pub use source::{CurvesReport, FitReport, ForecastReport};
 pub use waits_page::waits_page;
