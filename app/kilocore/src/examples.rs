@@ -54,7 +54,9 @@ pub(crate) const FORECAST: &str = "\
 Examples:
   kilocore forecast kilocore.locks.json --machine epyc-9554-2s
   kilocore forecast work.json --cores 1,8-128:8 --lock futex,mcs,cna
+  kilocore forecast measured.csv                  the law of each variant in a table
   kilocore forecast measured.csv --machine opteron-6344-4s --lock cna
+  kilocore forecast wide.csv --machine epyc-9554-2s --lock-of mutex=futex
   kilocore forecast sort.refs --output advice.html
   kilocore forecast kilocore.pages --machine core-i7-6700";
 

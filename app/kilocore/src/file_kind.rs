@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use kilocore_forecast::fit::Measurements;
+use kilocore_forecast::fit::MeasuredTable;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -49,7 +49,8 @@ const LOOKED_FOR: &str = "looked for were a lock profile (kilocore record locks)
      (kilocore record samples, perf, pprof, gperftools, folded stacks), a trace of pages (kilocore \
      record pages), a trace of references (kilocore record references), a saved run of benchmarks \
      (kilocore bench --output FILE.json), a machine file (kilocore record machine), and measured \
-     throughputs (CSV with the columns lock,cores,throughput, or the same as JSON)";
+     throughputs (a table with the columns lock,cores,throughput or threads,throughput or one column for \
+     each variant, or the same as JSON)";
 
 /// So much of a file is looked at, unless it is JSON that does not say at its beginning what it is.
 const HEAD: u64 = 64 << 10;
@@ -130,7 +131,7 @@ fn by_head(head: &[u8]) -> Option<FileKind> {
         return begins("schema", kilocore_kernel_bench::document::SCHEMA)
             .then_some(FileKind::BenchRun);
     }
-    if Measurements::has_columns(text) {
+    if MeasuredTable::is_likely(text) {
         return Some(FileKind::Measurements);
     }
     kilocore_machine::is_likely(text).then_some(FileKind::Machine)
@@ -242,6 +243,9 @@ mod tests {
             (b"# of last night\n\nCores;Lock;Throughput\n6;mcs;20\n", FileKind::Measurements),
             (b"[{\"lock\":\"mcs\",\"cores\":6,\"throughput\":20}]", FileKind::Measurements),
             (b"{\"a\":1,\"points\":[]}", FileKind::Measurements),
+            (b"| threads | mutex |\n|---|---|\n| 1 | 5 |\n", FileKind::Measurements),
+            (b"BenchmarkMutex-2 \t 100 \t 5.0 ns/op\n", FileKind::Measurements),
+            (b"1 5\n2 6\n", FileKind::Measurements),
             (b"# mine\nschema = 1\nclock_ghz.value = 2\n", FileKind::Machine),
             (b"KC-PAGES....", FileKind::PageTrace),
             (b"{\"about\":{\"command\":[]}}\n{\"at\":1}\n", FileKind::PageTrace),

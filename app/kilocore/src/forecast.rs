@@ -1,5 +1,6 @@
 //! `kilocore forecast FILE`: how a program behaves on a machine, from what was recorded of it.
 
+mod lock_of;
 mod measurements;
 mod pages;
 pub(crate) mod profile;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 use clap::Args;
 use kilocore_lock_profile::Profile;
 
+use self::lock_of::LockOf;
 use self::references::Nodes;
 use crate::examples;
 use crate::file_kind::{Applicability, FileKind, refuse_unfit};
@@ -22,8 +24,8 @@ use kilocore_command_line::{Destination, Failure};
 #[derive(Debug, Args)]
 #[command(after_help = examples::FORECAST)]
 pub(crate) struct Arguments {
-    /// A lock profile, a table of measured throughputs (CSV or JSON), a trace of references or a trace of
-    /// pages
+    /// A lock profile, a table of measured throughputs or times (text or JSON), a trace of references or a
+    /// trace of pages
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -34,6 +36,10 @@ pub(crate) struct Arguments {
     /// known
     #[arg(long, value_name = "FILE", help_heading = "Measured throughputs")]
     profile: Option<PathBuf>,
+    /// The lock under which a variant of the table was measured, if the variant is not called as
+    /// `kilocore list locks` calls it; may be given for several variants
+    #[arg(long, value_name = "VARIANT=LOCK", help_heading = "Measured throughputs")]
+    lock_of: Vec<LockOf>,
     #[command(flatten, next_help_heading = "Traces of references")]
     nodes: Nodes,
     #[command(flatten, next_help_heading = "Traces of pages")]
@@ -57,7 +63,9 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
         FileKind::Measurements => {
             let profile = arguments.profile.as_deref();
-            measurements::forecast(file, &measurements::Question { target, profile }, reports)?;
+            let lock_of = &arguments.lock_of;
+            let question = measurements::Question { target, profile, lock_of };
+            measurements::forecast(file, &question, reports)?;
         }
         FileKind::References => {
             references::forecast(file, target.machine.as_deref(), nodes, reports)?;
@@ -92,6 +100,7 @@ impl Arguments {
             Applicability::new("--all", target.all, LOCKS),
             Applicability::new("--seed", target.seed.is_some(), CURVES),
             Applicability::new("--profile", self.profile.is_some(), MEASUREMENTS),
+            Applicability::new("--lock-of", !self.lock_of.is_empty(), MEASUREMENTS),
             Applicability::new("--cpus", nodes.cpus.is_some(), REFERENCES),
             Applicability::new("--nodes", nodes.nodes.is_some(), REFERENCES),
             Applicability::new("--period", nodes.period.is_some(), REFERENCES),

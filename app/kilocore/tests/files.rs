@@ -94,7 +94,12 @@ fn an_option_that_does_not_fit_the_file_is_refused_with_both_named() {
 #[test]
 fn measured_throughputs_are_forecast_for_the_machine_that_they_are_from() {
     let measured = checkout("docs/guide/examples/kyotocabinet.csv");
-    refused(&["forecast", &measured], &["kyotocabinet.csv", "on which machine", "--machine"]);
+    let lock = &["forecast", &measured, "--lock", "mcs"];
+    refused(lock, &["kyotocabinet.csv", "--lock", "--machine", "the one of the measurements"]);
+    // Without a machine, what was measured speaks for itself.
+    let laws = document(&["forecast", &measured]);
+    assert_eq!(laws["provenance"], "measured");
+    assert_eq!(laws["variants"].as_array().map(Vec::len), Some(3), "{laws:#}");
 }
 
 #[test]

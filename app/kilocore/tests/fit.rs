@@ -50,7 +50,7 @@ fn files_that_hold_no_measurements() {
     refused(
         "fit-missing.csv",
         Some(b"lock,cores,threads\nmcs,1,1\n"),
-        &["throughput", "'threads'"],
+        &["no column throughput", "'threads'"],
     );
     refused("fit-nameless.csv", Some(b"mcs,1,5\n"), &["columns lock,cores,throughput"]);
     refused("fit-broken.json", Some(b"{\"points\":["), &["ends in the middle"]);
@@ -70,7 +70,7 @@ fn rows_that_leave_nothing() {
         ("fit-infinite.csv", "mcs,2,inf\n", ["line 2", "infinite"]),
         ("fit-cores.csv", "mcs,0,5\n", ["line 2", "whole number"]),
         ("fit-half.csv", "mcs,1.5,5\n", ["line 2", "whole number"]),
-        ("fit-foreign.csv", "qspinlock,2,5\n", ["line 2", "counterpart"]),
+        ("fit-foreign.csv", "qspinlock,2,5\n", ["on 2 cores", "two numbers of cores"]),
         ("fit-beyond.csv", "mcs,64,5\n", ["8 hardware threads", "core-i7-6700"]),
     ] {
         refused(name, Some(&rows(content)), &parts);
@@ -133,7 +133,7 @@ fn the_same_input_gives_the_same_bytes_and_every_name_is_kept() {
     assert_eq!(first.stdout, again.stdout);
 
     let notes = String::from_utf8_lossy(&first.stderr).into_owned();
-    for part in ["line 7", "hazelock", "mcs on 32 cores", "column host"] {
+    for part in ["variant hazelock", "--lock-of hazelock=LOCK", "mcs on 32 cores", "column host"] {
         assert!(notes.contains(part), "no '{part}' in: {notes}");
     }
     let document: Value = serde_json::from_slice(&first.stdout).expect("one document");

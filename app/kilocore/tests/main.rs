@@ -21,3 +21,4 @@ mod printed;
 mod quota;
 mod read_write;
 mod references;
+mod tables;

@@ -2,7 +2,8 @@
 //! more cores.
 //!
 //! # The way of a fit
-//! 1. [`Measurements`] are read from what a user has: throughputs of some locks on some cores.
+//! 1. A [`MeasuredTable`] is read from what a user has: throughputs of variants on some cores. A
+//!    [`Comparison`] shows them as they are. [`Measurements`] are those of its variants that are locks.
 //! 2. A program is modelled as a mixture of phases: one in which threads contend for locks, one
 //!    that runs in parallel, and one that no lock can mend, such as serial code. What each phase
 //!    does on the machine is simulated, the lock phase with the lock code that ships. An [`Atlas`]
@@ -56,6 +57,7 @@ mod advice;
 mod atlas;
 mod background;
 mod catalogue;
+mod comparison;
 mod discrepancy;
 mod estimate;
 mod measurements;
@@ -69,9 +71,14 @@ mod weighed;
 
 pub use advice::{Advice, Gain};
 pub use atlas::Atlas;
+pub use comparison::{
+    Best, ComparedPoint, ComparedVariant, Comparison, FittedLaw, LawPoint, NothingToCompare,
+};
 pub use estimate::Estimate;
-pub use measurements::{InputPlace, LeftOut, Measurement, Measurements, ReadError};
-pub use outlook::{LawPoint, LockLaw, Named, Outlook};
+pub use measurements::{
+    InputPlace, LeftOut, MeasuredTable, Measurement, Measurements, ReadError, Variant, VariantPoint,
+};
+pub use outlook::{LockLaw, Named, Outlook};
 pub use outlook_point::{OutlookCurve, OutlookPoint};
 pub use pinned::{Pinned, Plausible};
 pub use weighed::{Fit, Refusal, fit};

@@ -2,6 +2,7 @@
 //!
 //! - [`ForecastReport`], [`CurvesReport`] and [`FitReport`]: throughput under each lock against cores.
 //! - [`ProfileComparisonReport`]: two profiles of a program, before and after a change.
+//! - [`VariantsReport`]: measured variants of a program, without a simulation.
 //! - [`waits_page`]: where a program's threads spent their time, and who waited for whom.
 //! - [`terminal`]: the tables that the command line prints.
 //!
@@ -23,6 +24,7 @@ mod quantities;
 mod source;
 mod spreadsheet;
 pub mod terminal;
+mod variants;
 mod waits_graph;
 mod waits_page;
 mod waits_parts;
@@ -32,4 +34,5 @@ mod without_curve;
 
 pub use comparison::ProfileComparisonReport;
 pub use source::{CurvesReport, FitReport, ForecastReport};
+pub use variants::VariantsReport;
 pub use waits_page::waits_page;

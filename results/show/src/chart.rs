@@ -8,6 +8,7 @@ mod frame;
 mod of_curves;
 mod of_lines;
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use askama::Template;
@@ -41,7 +42,7 @@ pub(crate) struct Dot {
 /// A curve as it is drawn.
 #[derive(Debug)]
 pub(crate) struct Series {
-    pub(crate) lock: &'static str,
+    pub(crate) lock: Cow<'static, str>,
     pub(crate) role: Role,
     pub(crate) style: Style,
     /// The path of its line.
@@ -140,7 +141,18 @@ mod tests {
         let (line, band) = (String::new(), String::new());
         let (dots, measured, quiet) = (Vec::new(), Vec::new(), false);
         let (role, shown) = (Role::Other, true);
-        Series { lock: "test", role, style, line, band, dots, measured, quiet, name_y, shown }
+        Series {
+            lock: "test".into(),
+            role,
+            style,
+            line,
+            band,
+            dots,
+            measured,
+            quiet,
+            name_y,
+            shown,
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A chart of lines that are no forecasts of locks: whatever an experiment compares, against
 //! whatever it varies.
 
+use std::borrow::Cow;
+
 use askama::Template;
 
 use crate::chart::Chart;
@@ -36,7 +38,7 @@ impl Across {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// What it is of.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its points from left to right: where, and how high.
     pub points: Vec<(f64, f64)>,
     /// The lower and the upper end of a band at each point; empty for none.
@@ -50,13 +52,13 @@ pub struct Line {
 impl Line {
     /// A line without a band or a ring.
     #[must_use]
-    pub fn new(name: &'static str, points: Vec<(f64, f64)>) -> Self {
-        Self { name, points, band: Vec::new(), ring: None, smooth: false }
+    pub fn new(name: impl Into<Cow<'static, str>>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, band: Vec::new(), ring: None, smooth: false }
     }
 
     /// A line that follows a law through its points.
     #[must_use]
-    pub fn smooth(name: &'static str, points: Vec<(f64, f64)>) -> Self {
+    pub fn smooth(name: impl Into<Cow<'static, str>>, points: Vec<(f64, f64)>) -> Self {
         Self { smooth: true, ..Self::new(name, points) }
     }
 }
@@ -119,7 +121,7 @@ impl Lines {
             let at = |point: &(f64, f64)| {
                 format!("{} at {}", number::figure(point.1), number::plain(point.0))
             };
-            let (name, first, highest, last) = (line.name, at(first), at(highest), at(last));
+            let (name, first, highest, last) = (&line.name, at(first), at(highest), at(last));
             Some(format!("{name}: {first}, highest {highest}, {last}."))
         };
         self.lines.iter().filter_map(sentence).collect::<Vec<_>>().join(" ")

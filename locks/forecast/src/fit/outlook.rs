@@ -7,6 +7,7 @@ use kilocore_locks::LockId;
 use serde::Serialize;
 
 use crate::fit::advice::advise;
+use crate::fit::comparison::LawPoint;
 use crate::fit::outlook_point::{OutlookCurve, OutlookPoint};
 use crate::fit::{
     Advice, Atlas, Fit, LeftOut, Measurement, Measurements, Pinned, Plausible, Refusal,
@@ -36,15 +37,6 @@ pub struct LockLaw {
     pub peak_cores: Option<f64>,
     /// The throughput by this law at each number of cores that is forecast.
     pub points: Vec<LawPoint>,
-}
-
-/// A point of a law.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct LawPoint {
-    /// The number of cores.
-    pub cores: u32,
-    /// Throughput in the unit of the measurements.
-    pub throughput: f64,
 }
 
 /// All that a fit has to say.

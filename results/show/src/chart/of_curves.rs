@@ -122,7 +122,7 @@ impl<P: CurvePoint> Axes<'_, P> {
         });
         let measured: Vec<Dot> = measured.collect();
         Series {
-            lock: drawn.curve.lock,
+            lock: drawn.curve.lock.into(),
             role: drawn.role,
             style: drawn.style,
             line: path(&at),

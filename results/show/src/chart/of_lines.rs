@@ -79,7 +79,7 @@ fn line_series(lines: &Lines, line: &Line, index: usize, x: &Scale, y: &Scale) -
     let highs = line.points.iter().zip(line.band.iter().map(|band| band.1)).map(end);
     let lows = line.points.iter().zip(line.band.iter().map(|band| band.0)).map(end);
     Series {
-        lock: line.name,
+        lock: line.name.clone(),
         role: Role::Other,
         style: Style::of(index),
         line: path(&places),

@@ -4,15 +4,18 @@ use kilocore_locks::LockId;
 use serde_json::{Map, Value};
 
 use super::error::{ReadError, shown};
+use super::place::{InputPlace, LeftOut};
 use super::row::Row;
-use super::{InputPlace, Rows};
+use super::rows::Rows;
+use super::shape::ONLY_VARIANT;
 
 /// The required keys. Each may have any of the names listed; the first name that is present counts.
-const NEEDED: [(&str, &[&str]); 3] = [
-    ("lock", &["lock"]),
-    ("cores", &["cores"]),
-    ("throughput", &["given", "throughput", "throughput_per_s"]),
+const NEEDED: [(&str, &[&str]); 2] = [
+    ("threads", &["cores", "threads"]),
+    (ONLY_VARIANT, &["given", "throughput", "throughput_per_s"]),
 ];
+/// Keys that name the lock or another variant. If no point has one, there is one variant.
+const NAMES: [&str; 2] = ["lock", "variant"];
 
 /// Reads a document, which is an array of points or an object with such an array:
 ///
@@ -37,13 +40,18 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
         _ => return Err(ReadError::Structure("neither array nor object".to_owned())),
     };
     check_keys(points)?;
+    let mut objects = points.iter().filter_map(Value::as_object);
+    let is_named = objects.any(|point| NAMES.iter().any(|&name| point.contains_key(name)));
     let mut rows = Rows::default();
     for (index, point) in (0..).zip(points) {
         let row = match point {
-            Value::Object(point) => row(point),
+            Value::Object(point) => row(point, is_named),
             _ => Err("not an object".to_owned()),
         };
-        rows.take(InputPlace::Point(index), row.and_then(Row::measurement));
+        match row.and_then(Row::measurement) {
+            Ok((name, cores, throughput)) => rows.add(&name, cores, throughput)?,
+            Err(why) => rows.left_out.push(LeftOut { place: InputPlace::Point(index), why }),
+        }
     }
     Ok(rows)
 }
@@ -69,7 +77,7 @@ fn keys(object: &Map<String, Value>) -> String {
 }
 
 /// Reads the values of a point, as text.
-fn row(point: &Map<String, Value>) -> Result<Row, String> {
+fn row(point: &Map<String, Value>, is_named: bool) -> Result<Row, String> {
     let word = |key: &str| match point.get(key) {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.trim().to_owned()),
@@ -78,10 +86,12 @@ fn row(point: &Map<String, Value>) -> Result<Row, String> {
     if point.get("given") == Some(&Value::Null) {
         return Err("forecast, not measured: given is null".to_owned());
     }
-    let (_, throughputs) = NEEDED[2];
+    let (_, throughputs) = NEEDED[1];
     let alias = word("alias").filter(|alias| alias.parse::<LockId>().is_ok());
+    let only = (!is_named).then(|| ONLY_VARIANT.to_owned());
+    let named = NAMES.iter().find_map(|key| word(key));
     Ok(Row {
-        lock: alias.or_else(|| word("lock")),
+        variant: alias.or(named).or(only),
         cores: word("cores"),
         threads: word("threads"),
         throughput: throughputs.iter().find_map(|key| word(key)),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
-use super::{InputPlace, LeftOut};
+use super::place::{InputPlace, LeftOut};
 
 /// Why measurements could not be read. The messages do not name the file, because the caller knows
 /// it.
@@ -14,10 +14,12 @@ pub enum ReadError {
     #[error("{0}")]
     Io(#[from] std::io::Error),
     /// The file is larger than measurements can be.
-    #[error("larger than {0} MiB; measurements are a CSV or JSON file of some lines")]
+    #[error("larger than {0} MiB; measurements are a table or JSON of some lines, so keep those")]
     TooLarge(u64),
     /// The file is empty.
-    #[error("empty; give CSV with the columns lock,cores,throughput, or JSON")]
+    #[error(
+        "empty; give a table with the columns threads,throughput or lock,cores,throughput, or JSON"
+    )]
     Empty,
     /// The file is compressed, or of another binary kind that can be recognised.
     #[error("this is {what}, not text; {mend}")]
@@ -30,7 +32,8 @@ pub enum ReadError {
     /// The file is not UTF-8.
     #[error("byte {0} is not UTF-8 text; save the measurements as CSV in UTF-8, or as JSON")]
     Encoding(usize),
-    /// The columns lock, cores and throughput are needed, and some of them are not in the input.
+    /// A column that counts threads or cores and one of throughputs are needed, and one of them is not in
+    /// the input.
     #[error("{}", what_is_missing(.found, .missing))]
     MissingColumns {
         /// The columns that are present or, in JSON, the keys of the first point.
@@ -39,8 +42,140 @@ pub enum ReadError {
         missing: Vec<&'static str>,
     },
     /// Two columns have the same meaning.
-    #[error("there are two columns for {0}; keep one")]
-    ColumnTwice(&'static str),
+    #[error("there are two columns for {what}, '{first}' and '{second}'; keep one")]
+    ColumnTwice {
+        /// What both hold.
+        what: &'static str,
+        /// The name of the first.
+        first: String,
+        /// The name of the second.
+        second: String,
+    },
+    /// Nothing separates the fields of a table.
+    #[error(
+        "nothing separates columns in the line '{0}'; put a comma, a semicolon, a tab, a bar or a blank \
+         between them"
+    )]
+    NoSeparator(String),
+    /// A page holds more than one table.
+    #[error("there is a table from line {first} on and another from line {second} on; keep one")]
+    SeveralTables {
+        /// The line in which the first begins.
+        first: u64,
+        /// The line in which the second begins.
+        second: u64,
+    },
+    /// There are more rows or fields than a table of measurements has.
+    #[error("more than {rows} rows or {cells} fields; keep those of the measurements")]
+    TooManyRows {
+        /// So many rows are read.
+        rows: usize,
+        /// So many fields are read.
+        cells: usize,
+    },
+    /// A row has more fields than a table of measurements.
+    #[error("line {line}: more than {most} fields; keep the columns of threads and throughputs")]
+    TooManyFields {
+        /// Its line.
+        line: u64,
+        /// So many fields are read.
+        most: usize,
+    },
+    /// A field is longer than a figure or a name.
+    #[error(
+        "line {line}, column {column}: longer than {most} bytes; shorten it or leave the column out"
+    )]
+    LongField {
+        /// Its line.
+        line: u64,
+        /// Its column.
+        column: usize,
+        /// The most bytes of a field.
+        most: usize,
+    },
+    /// A quote is not closed.
+    #[error(
+        "line {line}, column {column}: a quote is opened and not closed; close it, or leave it out"
+    )]
+    OpenQuote {
+        /// The line in which it is opened.
+        line: u64,
+        /// The column that it opens.
+        column: usize,
+    },
+    /// Something stands behind a closing quote.
+    #[error(
+        "line {line}, column {column}: '{what}' stands behind the closing quote; write a quote within \
+         quotes twice"
+    )]
+    BehindQuote {
+        /// The line of the field.
+        line: u64,
+        /// The column of the field.
+        column: usize,
+        /// What stands there.
+        what: String,
+    },
+    /// The column of units names two.
+    #[error(
+        "line {line}, column {column}: the unit is '{second}' here and '{first}' before; keep the rows of \
+         one unit"
+    )]
+    TwoUnits {
+        /// The first line with another unit.
+        line: u64,
+        /// The column of units.
+        column: usize,
+        /// The unit of the rows before.
+        first: String,
+        /// The unit of this row.
+        second: String,
+    },
+    /// A figure can be read in two ways.
+    #[error(
+        "line {line}, column {column} ({name}): '{figure}' can be {thousands} or {decimal}, and {gap}; \
+         write it without marks between thousands, or with four decimals"
+    )]
+    Ambiguous {
+        /// Its line.
+        line: u64,
+        /// Its column.
+        column: usize,
+        /// The name of the column.
+        name: String,
+        /// The figure as it is written.
+        figure: String,
+        /// What it is if its mark parts thousands.
+        thousands: f64,
+        /// What it is if its mark stands before decimals.
+        decimal: f64,
+        /// Why other figures do not tell.
+        gap: &'static str,
+    },
+    /// There are more variants than can be compared.
+    #[error("more than {0} variants; keep the rows of those that are to be compared")]
+    TooManyVariants(usize),
+    /// No variant has this name.
+    #[error("no variant is called '{name}'; there are {known}")]
+    NoVariant {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// Two variants are said to be of one lock.
+    #[error(
+        "both '{first}' and '{second}' would be measured under {lock}, and one workload is fitted at a \
+         time; name one of them"
+    )]
+    LockTwice {
+        /// The lock.
+        lock: &'static str,
+        /// The variant that is under it.
+        first: String,
+        /// The variant that was said to be under it.
+        second: String,
+    },
     /// The rows are of several programs or of several machines.
     #[error(
         "the column {column} names both '{first}' and '{second}', and one workload is fitted at a \
@@ -54,15 +189,12 @@ pub enum ReadError {
         /// The first name in it that differs from `first`.
         second: String,
     },
-    /// The CSV is malformed.
-    #[error("{0}")]
-    Csv(#[from] csv::Error),
     /// The JSON is malformed.
     #[error("not JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// The JSON has the wrong structure.
     #[error(
-        "{0}; give an array of objects with the keys lock, cores and throughput, or an object with \
+        "{0}; give an array of objects with the keys cores, throughput and perhaps lock, or an object with \
          such an array under the key points"
     )]
     Structure(String),
@@ -89,8 +221,9 @@ pub enum ReadError {
 fn what_is_missing(found: &[String], missing: &[&str]) -> String {
     let quoted: Vec<String> = found.iter().map(|name| format!("'{}'", shown(name))).collect();
     format!(
-        "no column {}: the columns are {}, and lock, cores and throughput are needed (CSV names \
-         them in its first line, JSON in each point)",
+        "no column {}: the columns are {}, and what is needed are one of threads or cores and one of \
+         throughputs or times (a table names them in its first line, as in threads,throughput, and JSON \
+         in each point)",
         missing.join(" and no column "),
         if quoted.is_empty() { "none".to_owned() } else { quoted.join(", ") },
     )

@@ -1,30 +1,24 @@
-//! Turns the text of a row into a measurement.
+//! Turns the text of a point in JSON into a measurement.
 
-use kilocore_locks::LockId;
-
-use super::Measurement;
 use super::error::shown;
 
-/// What a row says, as text. A field is `None` if the row does not have it.
+/// What a point says, as text. A field is `None` if the point does not have it.
 #[derive(Debug, Default)]
 pub(super) struct Row {
-    pub(super) lock: Option<String>,
+    pub(super) variant: Option<String>,
     pub(super) cores: Option<String>,
     pub(super) threads: Option<String>,
     pub(super) throughput: Option<String>,
 }
 
+/// The variant, cores and throughput of a point.
+pub(super) type Measured = (String, u32, f64);
+
 impl Row {
-    /// Returns the measurement, or the reason why the row cannot be used.
-    pub(super) fn measurement(self) -> Result<Measurement, String> {
-        let name = present(self.lock, "lock")?;
-        let lock: LockId = name.parse().or_else(|_| name.to_lowercase().parse()).map_err(|_| {
-            format!(
-                "Kilocore has no counterpart of lock '{}' (`kilocore list locks` lists what it has)",
-                shown(&name)
-            )
-        })?;
-        let cores = cores(&present(self.cores, "cores")?)?;
+    /// Returns the measurement, or the reason why the point cannot be used.
+    pub(super) fn measurement(self) -> Result<Measured, String> {
+        let name = present(self.variant, "lock")?;
+        let cores = cores(&present(self.cores.or_else(|| self.threads.clone()), "cores")?)?;
         if let Some(threads) = self.threads.filter(|text| !text.is_empty())
             && threads.parse() != Ok(f64::from(cores))
         {
@@ -34,8 +28,7 @@ impl Row {
             ));
         }
         let throughput = throughput(&present(self.throughput, "throughput")?)?;
-        let alias = (!name.eq_ignore_ascii_case(lock.name())).then_some(name);
-        Ok(Measurement { lock, alias, cores, throughput })
+        Ok((name, cores, throughput))
     }
 }
 
@@ -55,16 +48,7 @@ fn cores(text: &str) -> Result<u32, String> {
 }
 
 fn throughput(text: &str) -> Result<f64, String> {
-    let wrong = |what: &str| Err(format!("throughput is '{}', {what}", shown(text)));
-    match text.parse::<f64>() {
-        Err(_) if text.contains(',') => {
-            wrong("not a number (write decimals with a point, and thousands without a comma)")
-        }
-        Err(_) => wrong("not a number"),
-        Ok(value) if value.is_nan() => wrong("not a number"),
-        Ok(value) if value.is_infinite() => wrong("infinite"),
-        Ok(value) if value < 0.0 => wrong("negative"),
-        Ok(0.0) => wrong("zero"),
-        Ok(value) => Ok(value),
-    }
+    let wrong = |what: &str| format!("throughput is '{}', {what}", shown(text));
+    let value: f64 = text.parse().map_err(|_| wrong("not a number"))?;
+    super::cell::sound(value, value).map_err(wrong)
 }

@@ -1,163 +1,210 @@
-//! Reads measurements from CSV.
+//! Reads measurements from a table in text.
 
-use csv::{ReaderBuilder, StringRecord, Trim};
+use std::borrow::Cow;
 
-use super::error::ReadError;
-use super::row::Row;
-use super::{InputPlace, Rows};
-
-/// The indices of the columns.
-struct Columns {
-    lock: usize,
-    cores: usize,
-    throughput: usize,
-    threads: Option<usize>,
-    /// The columns that name the program or the machine. Each must hold the same name in all rows.
-    subjects: Vec<usize>,
-}
+use super::cell::{self, Notation, Unusable};
+use super::error::{ReadError, shown};
+use super::number::{Evidence, Mark, figure};
+use super::place::{InputPlace, LeftOut};
+use super::records::{Record, Records, Separator, records};
+use super::rows::Rows;
+use super::separator::separator;
+use super::shape::{Figures, Shape};
+use super::{go_bench, markdown};
 
 /// Reads a table, such as
 ///
 /// ```text
 /// # from last night
-/// lock;cores;threads;throughput
-/// mcs;6;6;20
-/// ticket;6;;1e1
+/// threads;mutex;mcs
+/// 1;1.234.567,5;1.200.000
+/// 2;987.654,25;1.900.000
 /// ```
 pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter(text))
-        .trim(Trim::All)
-        .flexible(true)
-        .comment(Some(b'#'))
-        .from_reader(text.as_bytes());
-    let names = reader.headers()?.clone();
-    let columns = Columns::find(&names)?;
-    let mut rows = Rows::default();
-    rows.ignore_columns(columns.others(&names));
-    let mut subjects: Vec<Option<String>> = vec![None; columns.subjects.len()];
-    for record in reader.records() {
-        let record = record?;
-        if record.iter().all(str::is_empty) {
-            continue;
-        }
-        columns.check_subjects(&names, &record, &mut subjects)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let surplus = record.iter().skip(names.len()).any(|field| !field.is_empty());
-        let row = if surplus {
-            let (fields, columns) = (record.len(), names.len());
-            Err(format!("{fields} fields under {columns} columns (is a decimal comma in it?)"))
-        } else {
-            columns.row(&record).measurement()
-        };
-        rows.take(InputPlace::Line(line), row);
+    if go_bench::is_likely(text) {
+        return go_bench::read(text);
     }
-    Ok(rows)
+    let (records, separator) = split(text, usize::MAX)?;
+    let shape = Shape::of(&records)?;
+    Table { shape: &shape, rows: &records.rows[shape.first_row..], separator }.rows()
 }
 
-/// Whether the line of names has at least two of the columns that are required.
-pub(super) fn has_columns(text: &str) -> bool {
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter(text))
-        .trim(Trim::All)
-        .comment(Some(b'#'))
-        .from_reader(text.as_bytes());
-    let Ok(names) = reader.headers() else { return false };
-    let required = [&["lock"][..], &["cores"], &[THROUGHPUT[0], THROUGHPUT[1], "given"]];
-    let has = |column: &&&[&str]| {
-        names.iter().any(|name| column.iter().any(|wanted| name.eq_ignore_ascii_case(wanted)))
+/// Whether a text begins like a table of measurements.
+pub(super) fn is_likely(text: &str) -> bool {
+    /// So many rows tell.
+    const FIRST: usize = 50;
+    // What was cut off in the middle of a line does not count.
+    let text = text.rfind('\n').map_or(text, |end| &text[..=end]);
+    let text = text.trim_start_matches('\u{feff}');
+    if text.contains('\0') {
+        return false;
+    }
+    if go_bench::is_likely(text) {
+        return true;
+    }
+    match split(text, FIRST) {
+        Ok((records, _)) => Shape::is_likely(&records),
+        Err(ReadError::SeveralTables { .. }) => true,
+        // The names may tell, and the rows then deserve to be told what is wrong with them.
+        Err(_) => split(text, 1).is_ok_and(|(records, _)| Shape::is_likely(&records)),
+    }
+}
+
+/// Splits a text into rows, of which no more than `most` are wanted, and says at what.
+fn split(text: &str, most: usize) -> Result<(Records<'_>, Separator), ReadError> {
+    let page = markdown::table(text)?;
+    let (before, text) = page.unwrap_or((0, text));
+    let separator = match page {
+        Some(_) => Separator::Char('|'),
+        None => separator(text).ok_or_else(|| ReadError::NoSeparator(first_line(text)))?,
     };
-    required.iter().filter(has).count() >= 2
-}
-
-/// Returns the separator that is most frequent in the line of names, which is the first line that
-/// is neither blank nor a comment.
-fn delimiter(text: &str) -> u8 {
-    let is_names = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
-    let names = text.split(['\n', '\r']).find(is_names).unwrap_or_default();
-    let count = |separator: u8| names.bytes().filter(|&byte| byte == separator).count();
-    // The comma is last, so that it wins a tie.
-    *b"\t;,".iter().max_by_key(|&&separator| count(separator)).expect("there are three")
-}
-
-/// Names that the column of throughputs may have. In the output of `kilocore forecast`, where it stands
-/// beside the forecast, it is called `given`.
-const THROUGHPUT: [&str; 2] = ["throughput", "throughput_per_s"];
-
-impl Columns {
-    fn find(names: &StringRecord) -> Result<Self, ReadError> {
-        let among = |wanted: &[&str], column: &'static str| {
-            let mut found = names
-                .iter()
-                .enumerate()
-                .filter(|(_, name)| wanted.iter().any(|wanted| name.eq_ignore_ascii_case(wanted)));
-            match (found.next(), found.next()) {
-                (Some(_), Some(_)) => Err(ReadError::ColumnTwice(column)),
-                (first, _) => Ok(first.map(|(index, _)| index)),
-            }
-        };
-        let lock = among(&["lock"], "lock")?;
-        let cores = among(&["cores"], "cores")?;
-        let throughput = match among(&["given"], "given")? {
-            Some(given) => Some(given),
-            None => among(&THROUGHPUT, "throughput")?,
-        };
-        let threads = among(&["threads"], "threads")?;
-        let (Some(lock), Some(cores), Some(throughput)) = (lock, cores, throughput) else {
-            let needed = [("lock", lock), ("cores", cores), ("throughput", throughput)];
-            let missing = needed.iter().filter(|(_, column)| column.is_none());
-            return Err(ReadError::MissingColumns {
-                found: names.iter().map(ToOwned::to_owned).collect(),
-                missing: missing.map(|(name, _)| *name).collect(),
-            });
-        };
-        let subjects = ["program", "machine"].map(|subject| among(&[subject], subject));
-        let subjects = subjects.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(Self {
-            lock,
-            cores,
-            throughput,
-            threads,
-            subjects: subjects.into_iter().flatten().collect(),
-        })
-    }
-
-    /// Returns the names of the columns that are not needed.
-    fn others(&self, names: &StringRecord) -> Vec<String> {
-        let used = [Some(self.lock), Some(self.cores), Some(self.throughput), self.threads];
-        let other =
-            |&(index, name): &(usize, &str)| !used.contains(&Some(index)) && !name.is_empty();
-        names.iter().enumerate().filter(other).map(|(_, name)| super::error::shown(name)).collect()
-    }
-
-    fn row(&self, record: &StringRecord) -> Row {
-        let field = |column: usize| record.get(column).map(ToOwned::to_owned);
-        Row {
-            lock: field(self.lock),
-            cores: field(self.cores),
-            threads: self.threads.and_then(field),
-            throughput: field(self.throughput),
+    let mut records = records(text, separator, most)?;
+    for row in &mut records.rows {
+        row.line += before;
+        if page.is_some() {
+            row.fields.iter_mut().for_each(without_emphasis);
         }
+    }
+    Ok((records, separator))
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    shown(line.unwrap_or_default())
+}
+
+/// Removes the marks of bold text and of code around what stands in a field.
+fn without_emphasis(field: &mut Cow<'_, str>) {
+    let plain = field.trim_matches(['*', '`']).trim();
+    if plain.len() < field.len() {
+        *field = Cow::Owned(plain.to_owned());
+    }
+}
+
+/// The rows of figures, and which column holds what.
+struct Table<'a> {
+    shape: &'a Shape,
+    rows: &'a [Record<'a>],
+    separator: Separator,
+}
+
+impl Table<'_> {
+    fn rows(&self) -> Result<Rows, ReadError> {
+        let shape = self.shape;
+        let mut rows = Rows::default();
+        rows.assumed.clone_from(&shape.assumed);
+        rows.ignore_columns(shape.ignored.clone());
+        self.check_subjects()?;
+        let notations = self.notations();
+        for row in self.rows {
+            let mut leave_out = |column: Option<usize>, why: String| {
+                let place = match column {
+                    Some(column) => {
+                        let column = column as u64 + 1;
+                        InputPlace::Field { line: row.line, column }
+                    }
+                    None => InputPlace::Line(row.line),
+                };
+                rows.left_out.push(LeftOut { place, why });
+            };
+            let surplus = row.fields.iter().skip(shape.names.len()).any(|field| !field.is_empty());
+            if surplus {
+                let (fields, columns) = (row.fields.len(), shape.names.len());
+                leave_out(
+                    None,
+                    format!(
+                        "{fields} fields under {columns} columns (is a comma or a blank in a figure? \
+                         put quotes around it)"
+                    ),
+                );
+                continue;
+            }
+            let cores = match self.cores(row) {
+                Ok(cores) => cores,
+                Err((column, why)) => {
+                    leave_out(Some(column), why);
+                    continue;
+                }
+            };
+            let named = shape.variant.map(|column| (column, row.field(column)));
+            if let Some((column, None)) = named {
+                leave_out(Some(column), format!("{} is absent", shown(&shape.names[column])));
+                continue;
+            }
+            for (figures, &notation) in shape.figures.iter().zip(&notations) {
+                let name = &shape.names[figures.column];
+                let read = cell::throughput(row, figures, name, cores, notation);
+                let is_only = shape.figures.len() == 1;
+                let why = match read {
+                    Ok(throughput) => {
+                        let of_row = named.and_then(|(_, name)| name);
+                        let variant = figures.variant.as_deref().or(of_row).unwrap_or_default();
+                        rows.add(variant, cores, throughput)?;
+                        continue;
+                    }
+                    // In a wide table, not everything need have been measured.
+                    Err(Unusable::Absent) if !is_only => continue,
+                    Err(Unusable::Absent) => format!("{} is absent", shown(name)),
+                    Err(Unusable::LeftOut(why)) => why,
+                    Err(Unusable::Refused(error)) => return Err(error),
+                };
+                let column = figures.column as u64 + 1;
+                let place = InputPlace::Field { line: row.line, column };
+                rows.left_out.push(LeftOut { place, why });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// How many cores a row is of, or the column that does not tell, and why.
+    fn cores(&self, row: &Record<'_>) -> Result<u32, (usize, String)> {
+        let shape = self.shape;
+        let count = |column: usize| {
+            let name = shown(&shape.names[column]);
+            let field = row.field(column).ok_or_else(|| (column, format!("{name} is absent")))?;
+            cell::count(field, &name).map_err(|why| (column, why))
+        };
+        let cores = count(shape.count)?;
+        if let Some(column) = shape.threads
+            && let Some(threads) = row.field(column)
+            && cell::count(threads, "threads") != Ok(cores)
+        {
+            let threads = shown(threads);
+            let why =
+                format!("{threads} threads on {cores} cores: a fit is of one thread for each core");
+            return Err((column, why));
+        }
+        Ok(cores)
+    }
+
+    /// How the figures of each column of figures are written.
+    fn notations(&self) -> Vec<Notation> {
+        let told = |column: usize| {
+            let figures = self.rows.iter().filter_map(|row| figure(row.field(column)?));
+            figures.fold(Evidence::default(), |told, figure| told.and(figure.tells))
+        };
+        let all: Vec<Evidence> = (0..self.shape.names.len()).map(told).collect();
+        let table = all.iter().fold(Evidence::default(), |told, column| told.and(*column));
+        // Programs write a point before decimals. Spreadsheets of those who write a comma there separate
+        // by semicolons.
+        let usual_point = (self.separator != Separator::Char(';')).then_some(Mark::Decimal);
+        let of = |figures: &Figures| Notation { column: all[figures.column], table, usual_point };
+        self.shape.figures.iter().map(of).collect()
     }
 
     /// Refuses rows of several programs or machines: a fit of their mixture would look sound but
     /// mean nothing.
-    fn check_subjects(
-        &self,
-        names: &StringRecord,
-        record: &StringRecord,
-        seen: &mut [Option<String>],
-    ) -> Result<(), ReadError> {
-        for (&column, seen) in self.subjects.iter().zip(seen) {
-            let Some(name) = record.get(column).filter(|name| !name.is_empty()) else { continue };
-            if let Some(first) = seen.as_deref().filter(|first| *first != name) {
+    fn check_subjects(&self) -> Result<(), ReadError> {
+        for &column in &self.shape.subjects {
+            let mut names = self.rows.iter().filter_map(|row| row.field(column));
+            let Some(first) = names.next() else { continue };
+            if let Some(second) = names.find(|name| *name != first) {
                 return Err(ReadError::Several {
-                    column: names[column].to_owned(),
-                    first: super::error::shown(first),
-                    second: super::error::shown(name),
+                    column: shown(&self.shape.names[column]),
+                    first: shown(first),
+                    second: shown(second),
                 });
             }
-            *seen = Some(name.to_owned());
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use kilocore_locks::LockId;
 use proptest::prelude::*;
 
-use super::{InputPlace, Measurement, Measurements};
+use super::{InputPlace, MeasuredTable, Measurement, Measurements, ReadError};
 
 fn parse(text: &str) -> Measurements {
     Measurements::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
@@ -65,33 +65,35 @@ fn of_repeats_the_median_is_taken_for_each_name() {
 }
 
 #[test]
-fn rows_that_cannot_be_used_are_named_with_the_reason() {
+fn fields_that_cannot_be_used_are_named_with_the_reason() {
     let read = parse(
         "lock,cores,throughput,threads\nmcs,6,20,\nmcs,12,-5,\nmcs,12,0,\nmcs,12,,\nmcs,12,fast,\n\
-         mcs,12,NaN,\nmcs,12,inf,\nmcs,12,1e999,\nmcs,0,5,\nmcs,1.5,5,\nmcs,-6,5,\nno-such-lock,6,5,\n\
-         mcs,6,5,12\nmcs,6\nmcs,6,1,5,7\n,6,5,\n",
+         mcs,12,NaN,\nmcs,12,inf,\nmcs,12,1e999,\nmcs,0,5,\nmcs,1.5,5,\nmcs,-6,5,\n\
+         mcs,6,5,12\nmcs,6\nmcs,6,1,5,7\n,6,5,\nmcs,6,5 apples,\nmcs,6,5 ms,\nno-such-lock,6,5,\n",
     );
     assert_eq!(read.points, [point(LockId::Mcs, None, 6, 20.0)]);
     let expected = [
-        (3, "negative"),
-        (4, "zero"),
-        (5, "throughput is absent"),
-        (6, "'fast', not a number"),
-        (7, "not a number"),
-        (8, "infinite"),
-        (9, "infinite"),
-        (10, "whole number from 1"),
-        (11, "whole number from 1"),
-        (12, "whole number from 1"),
-        (13, "no counterpart of lock 'no-such-lock'"),
-        (14, "12 threads on 6 cores"),
-        (15, "throughput is absent"),
-        (16, "decimal comma"),
-        (17, "lock is absent"),
+        ("line 3, column 3", "negative"),
+        ("line 4, column 3", "zero"),
+        ("line 5, column 3", "throughput is absent"),
+        ("line 6, column 3", "'fast', not a number"),
+        ("line 7, column 3", "not a number"),
+        ("line 8, column 3", "infinite"),
+        ("line 9, column 3", "infinite"),
+        ("line 10, column 2", "whole number from 1"),
+        ("line 11, column 2", "whole number from 1"),
+        ("line 12, column 2", "whole number from 1"),
+        ("line 13, column 4", "12 threads on 6 cores"),
+        ("line 14, column 3", "throughput is absent"),
+        ("line 15", "put quotes around it"),
+        ("line 16, column 1", "lock is absent"),
+        ("line 17, column 3", "a unit that is known"),
+        ("line 18, column 3", "unit of its column"),
+        ("variant no-such-lock", "no counterpart of lock 'no-such-lock'"),
     ];
     assert_eq!(read.left_out.len(), expected.len(), "{:?}", read.left_out);
-    for (left_out, (line, why)) in read.left_out.iter().zip(expected) {
-        assert_eq!(left_out.place, InputPlace::Line(line), "{left_out}");
+    for (left_out, (place, why)) in read.left_out.iter().zip(expected) {
+        assert_eq!(left_out.place.to_string(), place, "{left_out}");
         assert!(left_out.why.contains(why), "{left_out}");
     }
 }
@@ -126,10 +128,10 @@ fn files_that_hold_nothing_usable_are_refused_in_one_line() {
     refused(b"lock,cores,throughput\nmcs,6,\xff\n", &["UTF-8", "28"]);
     refused(b"lock,cores,throughput\n", &["no row"]);
     refused(b"lock,cores\nmcs,6\n", &["no column throughput", "'lock', 'cores'"]);
-    refused(b"mcs,6,20\n", &["no column lock", "'mcs', '6', '20'"]);
+    refused(b"mcs,6,20\n", &["no column threads and no column throughput", "'mcs', '6', '20'"]);
     refused(b"lock,cores,cores,throughput\nmcs,6,6,20\n", &["two columns for cores"]);
     refused(
-        b"lock,cores,throughput\nno-such-lock,6,1\nmcs,6,-1\nmcs,0,1\nmcs,6,x\n",
+        b"lock,cores,throughput\nmcs,6,nan\nmcs,6,-1\nmcs,0,1\nmcs,6,x\n",
         &["line 2", "line 3", "line 4", "and 1 more"],
     );
     refused(
@@ -148,6 +150,7 @@ fn files_that_hold_nothing_usable_are_refused_in_one_line() {
 #[test]
 fn control_characters_of_foreign_text_do_not_reach_messages() {
     refused(b"\x1b[31mlock,co\x07res\n", &["\u{fffd}"]);
+    refused(b"\x1b[31mlock\n", &["\u{fffd}", "separates"]);
     let error = Measurements::parse(b"lock,cores,throughput\n\x1b[2Jx,6,1\n").expect_err("refused");
     assert!(!error.to_string().contains('\x1b'), "{error}");
 }
@@ -188,6 +191,9 @@ proptest! {
     #[test]
     fn no_text_under_the_right_names_makes_it_panic(text in "[ -~\r\n\t;\"]{0,200}") {
         let _ = Measurements::parse(format!("lock,cores,throughput\n{text}").as_bytes());
+        let _ = MeasuredTable::parse(format!("threads;time;mutex (ms)\n{text}").as_bytes());
+        let _ = MeasuredTable::parse(format!("BenchmarkX-2 1 {text} ns/op").as_bytes());
+        let _ = MeasuredTable::is_likely(&text);
         let _ = Measurements::parse(format!("[{{\"lock\":{text}").as_bytes());
     }
 
@@ -223,4 +229,158 @@ fn where_nothing_is_left_it_says_what_is_too_large_and_what_could_not_be_read() 
     assert!(!some.contains("all are") && some.contains("48 hardware threads"), "{some}");
     let more = refused("mcs,64,1\nmcs,x,2\nno-such-lock,1,2\n");
     assert!(more.contains("2 could not be read (the first: line 3"), "{more}");
+}
+
+/// Variants and their points.
+type Read = Vec<(String, Vec<(u32, f64)>)>;
+
+fn table(text: &str) -> Read {
+    let read = MeasuredTable::parse(text.as_bytes());
+    let read = read.unwrap_or_else(|error| panic!("{text}: {error}"));
+    assert!(MeasuredTable::is_likely(&format!("{text}\n")), "known for what it is: {text}");
+    let points = |variant: &super::Variant| {
+        variant.points.iter().map(|point| (point.cores, point.throughput)).collect()
+    };
+    read.variants.iter().map(|variant| (variant.name.clone(), points(variant))).collect()
+}
+
+fn variant(name: &str, points: &[(u32, f64)]) -> (String, Vec<(u32, f64)>) {
+    (name.to_owned(), points.to_vec())
+}
+
+#[test]
+fn every_separator_and_notation_gives_the_same_figures() {
+    let expected = [variant("throughput", &[(1, 1_234_567.5), (2, 2_000_000.0)])];
+    for text in [
+        "threads,throughput\n1,1234567.5\n2,2e6",
+        "threads,throughput\n1,\"1,234,567.5\"\n2,2M",
+        "threads;throughput\n1;1234567,5\n2;2000000,0",
+        "threads\tthroughput\n1\t1.234.567,5\n2\t2.000.000",
+        "threads;throughput\r\n1;1 234 567,5\r\n2;2 000 000\r\n",
+        "threads | throughput\n1 | 1'234'567.5\n2 | 2'000'000",
+        "| threads | throughput |\n|---:|:---|\n| 1 | **1,234,567.5** |\n| 2 | `2000k` |",
+        "threads   throughput\n1         1234567.5\n2         2000000",
+        "threads throughput\n1 1234567,5\n2 2M",
+        "# threads throughput\n1 1234567.5\n2 2000000",
+        "threads,Mops/s\n1,1.2345675\n2,2",
+        "\u{feff}\"threads\";\"throughput\"\n\n\"1\";\"1234567,5\"\n\"2\";\"0,002G\"\n",
+        "1 1234567.5\n2 2000000",
+        "1;1234567,5\n2;2000000",
+    ] {
+        assert_eq!(table(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn an_ambiguous_figure_is_decided_by_others_or_refused() {
+    let one = |text: &str| table(text)[0].1.iter().map(|point| point.1).collect::<Vec<_>>();
+    // By figures of the same column.
+    assert_eq!(one("threads;ops/s\n1;1,234\n2;2,5"), [1.234, 2.5]);
+    assert_eq!(one("threads;ops/s\n1;1,234\n2;1,234,567"), [1234.0, 1_234_567.0]);
+    assert_eq!(one("threads;ops/s\n1;1.234\n2;2,5"), [1234.0, 2.5]);
+    assert_eq!(one("threads\tops/s\n1\t1.234\n2\t1.234.567"), [1234.0, 1_234_567.0]);
+    // By figures of another one.
+    assert_eq!(one("threads;ops/s;stddev\n1;1,234;0,5\n2;2,345;0,5"), [1.234, 2.345]);
+    assert_eq!(one("threads\tops/s\tstddev\n1\t1,234\t0.5\n2\t2,345\t0.5"), [1234.0, 2345.0]);
+    // A point stands before decimals where programs write, and spreadsheets may mean either.
+    assert_eq!(one("threads,ops/s\n1,1.234\n2,2.345"), [1.234, 2.345]);
+    for text in
+        ["threads;ops/s\n1;1,234\n", "threads;ops/s\n1;1.234\n", "threads\tops/s\n1\t1,234\n"]
+    {
+        refused(
+            text.as_bytes(),
+            &["line 2, column 2 (ops/s)", "1234 or 1.234", "no other", "write it"],
+        );
+    }
+    refused(b"threads;ops/s\n1;1,234\n2;1,5\n3;1.5", &["line 2, column 2", "in both ways"]);
+    // A count has no decimals.
+    assert_eq!(table("threads;ops/s\n1.024;5\n")[0].1, [(1024, 5.0)]);
+}
+
+#[test]
+fn throughputs_follow_from_times() {
+    for (names, row, expected) in [
+        ("threads;ns/op", "4;50", 2e7),
+        ("threads;sec/op", "4;50n \u{b1} 2%", 2e7),
+        ("threads;time", "4;0,5", 2.0),
+        ("threads;time", "4;500 ms", 2.0),
+        ("threads;real", "4;0m0.500s", 2.0),
+        ("threads;elapsed (ms)", "4;500", 2.0),
+        ("threads;latency (us)", "4;8", 5e5),
+        ("threads;score;unit", "4;50;ns/op", 2e7),
+    ] {
+        let read = table(&format!("{names}\n{row}\n"));
+        let (cores, throughput) = read[0].1[0];
+        assert_eq!(cores, 4);
+        assert!((throughput / expected - 1.0).abs() < 1e-12, "{names}: {throughput}");
+        let assumed = MeasuredTable::parse(format!("{names}\n{row}").as_bytes()).unwrap().assumed;
+        assert!(assumed.iter().any(|how| how.contains("the throughput is")), "{assumed:?}");
+    }
+}
+
+#[test]
+fn variants_stand_in_columns_or_are_named_by_one() {
+    let expected = [variant("mutex", &[(1, 5.0), (2, 4.0)]), variant("mcs", &[(1, 3.0)])];
+    for text in [
+        "threads,mutex,mcs\n1,5,3\n2,4,-\n",
+        "threads,mutex,mcs\n1,5,3\n2,4\n",
+        "impl,threads,ops/s\nmutex,1,5\nmutex,2,4\nMCS,1,3\n",
+        "threads,what,ops/s\n1,mutex,5\n2,mutex,4\n1,mcs,3\n",
+        "| threads | `mutex` (ops/s) | mcs (ops/s) |\n|---|---|---|\n| 1 | 5 | 3 |\n| 2 | 4 | n/a |\n",
+    ] {
+        assert_eq!(table(text), expected, "{text}");
+    }
+    let json = br#"[{"variant":"mutex","threads":1,"throughput":5},{"variant":"mutex","cores":2,"throughput":4},{"lock":"mcs","cores":1,"throughput":3}]"#;
+    let read = MeasuredTable::parse(json).expect("variants");
+    assert_eq!(read.variants[0].name, "mutex");
+    assert_eq!(read.variants[1].lock, Some(LockId::Mcs));
+}
+
+#[test]
+fn a_variant_can_be_said_to_be_a_lock() {
+    let text = b"threads,mutex,mcs,other\n1,5,3,9\n2,4,6,9\n";
+    let mut read = MeasuredTable::parse(text).expect("variants");
+    read.measured_under("mutex", LockId::Futex).expect("there is one of this name");
+    let measured = read.measurements().expect("locks");
+    let expected = [
+        point(LockId::Mcs, None, 1, 3.0),
+        point(LockId::Mcs, None, 2, 6.0),
+        point(LockId::Futex, Some("mutex"), 1, 5.0),
+        point(LockId::Futex, Some("mutex"), 2, 4.0),
+    ];
+    assert_eq!(measured.points, expected);
+    assert_eq!(measured.left_out[0].place, InputPlace::Variant("other".to_owned()));
+    let unknown = read.measured_under("mutexx", LockId::Futex).expect_err("no such variant");
+    assert!(matches!(&unknown, ReadError::NoVariant { .. }), "{unknown}");
+    assert!(unknown.to_string().contains("mutex, mcs, other"), "{unknown}");
+    let twice = read.measured_under("other", LockId::Mcs).expect_err("mcs is there");
+    assert!(twice.to_string().contains("'mcs' and 'other'"), "{twice}");
+}
+
+#[test]
+fn what_is_too_large_is_refused_in_words() {
+    refused(format!("threads,ops/s\n1,{}\n", "9".repeat(5000)).as_bytes(), &["line 2, column 2"]);
+    refused(format!("threads{}\n", ",a".repeat(5000)).as_bytes(), &["line 1", "1000 fields"]);
+    refused("1,2\n".repeat(300_000).as_bytes(), &["200000 rows"]);
+    let names: String = (0..600).map(|name| format!("v{name},1,5\n")).collect();
+    refused(format!("impl,threads,ops/s\n{names}").as_bytes(), &["500 variants"]);
+    let digits = format!("threads,ops/s\n1,{}\n", "9".repeat(400));
+    refused(digits.as_bytes(), &["line 2, column 2", "infinite"]);
+    refused(b"threads,ns/op\n1,1e-320\n", &["too large or too small"]);
+}
+
+#[test]
+fn what_is_no_table_of_throughputs_is_not_taken_for_one() {
+    for text in [
+        "main;work;memcpy 12\nmain;work 7\n",
+        "threads;lock;mutex 12\nmain;time 7\n",
+        "hello\nworld\n",
+        "[topology]\ncores = 8\nthreads = 2\n",
+        "schema = 1\nclock_ghz.value = 2\n",
+        "1\n2\n3\n",
+        "0.5 1\n0.6 2\n",
+        "java 1234 567.89: cycles:\n\t7f00 main\n",
+    ] {
+        assert!(!MeasuredTable::is_likely(text), "{text}");
+    }
 }
