@@ -13,6 +13,8 @@ use crate::thread_account::book::Waited;
 
 /// From which figures on something is a finding. Shares are from 0 to 1.
 pub mod thresholds {
+    use kilocore_figures::Nanoseconds;
+
     /// A thread that computes for this share of its time is busy. The rest is what the system and
     /// short waits take from any thread.
     pub const BUSY: f64 = 0.85;
@@ -56,6 +58,8 @@ pub mod thresholds {
     pub const NO_CONTENTION: f64 = 0.01;
     /// That is said only if this share of all threads' time is known.
     pub const KNOWN: f64 = 0.90;
+    /// And only if they were seen to compute for so long together: who hardly runs waits for nobody.
+    pub const SEEN_COMPUTING: Nanoseconds = Nanoseconds(100_000_000);
     /// Cores are short if threads that run or could run have none for this share of the time. A little
     /// is normal, because wake-ups take time.
     pub const WITHOUT_CORE: f64 = 0.20;
@@ -354,5 +358,6 @@ fn no_contention(times: &ThreadTimes) -> Option<Finding> {
     // Whoever spins waits, too, though nobody sees whether it is for a lock.
     let spun = locks.saturating_add(total.spinning);
     let is_none = spun.share_of(total.present()) < t::NO_CONTENTION && spinning(times).is_none();
-    (is_none && known > t::KNOWN).then_some(Finding::NoContention { wait, known })
+    let is_known = known > t::KNOWN && total.computing() >= t::SEEN_COMPUTING;
+    (is_none && is_known).then_some(Finding::NoContention { wait, known })
 }

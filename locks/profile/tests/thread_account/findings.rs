@@ -321,6 +321,9 @@ fn no_contention_is_said_only_of_what_is_known() {
     };
     let sleeps = (50, 2, EventKind::Out(Reason::Sleep));
     assert!(says_so(&program().long_window((0, 100), &[sleeps], &[1]).times()));
+    // They are seen to compute for 40 ms only.
+    let asleep = [1, 2].map(|thread| (20, thread, EventKind::Out(Reason::Sleep)));
+    assert!(!says_so(&program().long_window((0, 100), &asleep, &[1, 2]).times()));
     let unknown = (50, 2, EventKind::Out(Reason::Unknown));
     assert!(!says_so(&program().long_window((0, 100), &[unknown], &[1]).times()));
     assert!(!says_so(&program().long_window((0, 100), &[(50, 2, waits(99))], &[1]).times()));
