@@ -34,11 +34,12 @@ it protects, compute, and let it go, for two thirds of a second of computing tog
   are here: the median of up to nine rounds, in each of which all run in turn, with the interval in which the \
   median lies nineteen times in twenty. *said here* is the forecast for these two cores, on a machine file that \
   `kilocore record machine` has just made; *true here* is the simulation of the true parameters on it. Rounds \
-  in which threads that were ready had no core for more than a twentieth of the time are left out, and with \
-  fewer than six others a row is withheld.
+  in which threads that were ready had no core for a twentieth of the time more than in the least disturbed one are \
+  left out, and with fewer than six others a row is withheld.
 
-*lines found* and *serial found* are what the forecast makes of the profile. A `–` in *said* is a change of which the forecast does not speak: the lock costs less than a twentieth of the time, \
-or a barrier or serial part brings less than a tenth.
+*lines found* and *serial found* are what the forecast makes of the profile. A `–` in *said* is a change of \
+which the forecast does not speak: the lock costs less than a twentieth of the time, or, where a lock costs more, a barrier or \
+serial part brings less than a tenth.
 
 ";
 
