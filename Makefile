@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop verdicts servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -166,6 +166,12 @@ fidelity-profiles: all
 closed-loop: packages-build all
 	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/evidence/closed-loop.md \
 	    $(CARGO) test -p kilocore-fidelity --test closed_loop -- --ignored
+
+## what-if: what is said of changes of a program's source, beside the program changed, simulated and timed
+## here, into docs/evidence/what-if.md; takes minutes, in which other programs have little of this machine
+what-if: packages-build all
+	KILOCORE_WHAT_IF=$(CURDIR)/docs/evidence/what-if.md \
+	    $(CARGO) test --release -p kilocore-fidelity --test what_if -- --ignored --nocapture
 
 ## verdicts: what the doctor says of real programs, beside what they do on two cores
 verdicts: all

@@ -4,18 +4,19 @@
 //!
 //! With `KILOCORE_CLOSED_LOOP` set to a file, the page is written there: `make closed-loop`.
 
+mod planted;
+
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use kilocore_figures::{Nanoseconds, median};
 use kilocore_forecast::{
     Barriers, Duration, LockUse, Profiled, Range, RunSize, TODAY, Workload, from_profile, simulate,
 };
-use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
 use kilocore_show::markdown::table;
 use kilocore_show::terminal::columns::Align::{Left, Right};
+
+use planted::Bench;
 
 /// Threads of the measured program, each with a core.
 const THREADS: u32 = 2;
@@ -28,9 +29,6 @@ const ROUNDS: u32 = 100;
 const THINK_NS: f64 = 20_000.0;
 /// The share of the thinking times, and of the work, that is in the long ones where those differ.
 const LONG: f64 = 0.01;
-/// How many times each program is measured. Disturbances only ever lengthen it, so that the
-/// shortest is taken.
-const TRIES: usize = 3;
 /// Where forecasts and truth are compared.
 const CORES: [u32; 6] = [1, 2, 6, 12, 24, 48];
 /// Simulated sections of each point.
@@ -82,7 +80,7 @@ impl Case {
         self.serial_share * THINK_NS * f64::from(SECTIONS)
     }
 
-    fn arguments(&self, turns: &str) -> Vec<String> {
+    fn arguments(&self) -> Vec<String> {
         let rounds = if self.ends == Ends::Nothing { 1 } else { ROUNDS };
         let how = if self.think == Think::Exponential { "e" } else { "h" };
         let barrier = match self.ends {
@@ -91,7 +89,6 @@ impl Case {
             Ends::Condition => "c",
         };
         vec![
-            turns.to_owned(),
             THREADS.to_string(),
             rounds.to_string(),
             (SECTIONS / THREADS / rounds).to_string(),
@@ -144,69 +141,6 @@ fn drawn_long() -> f64 {
         (0..SECTIONS / THREADS).filter(long).count()
     };
     (0..THREADS).map(of_thread).sum::<usize>() as f64 / f64::from(SECTIONS)
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is built here")
-}
-
-/// Runs a command and gives its standard output.
-#[track_caller]
-fn output(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {message}");
-    String::from_utf8(output.stdout).expect("it prints text")
-}
-
-/// A command that runs before all others on this machine, if that is allowed.
-fn first(program: &Path) -> Command {
-    let urgent = |program: &Path| {
-        let mut command = Command::new("chrt");
-        command.args(["-f", "10"]).arg(program);
-        command
-    };
-    let allowed = urgent(Path::new("true")).output().is_ok_and(|output| output.status.success());
-    if allowed { urgent(program) } else { Command::new(program) }
-}
-
-/// Where the program is built and measured.
-struct Bench {
-    folder: tempfile::TempDir,
-    turns: String,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("there is room");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/closed_loop/program.c");
-        let program = folder.path().join("program");
-        output(
-            Command::new("gcc")
-                .args(["-O2", "-pthread", "-o"])
-                .arg(&program)
-                .arg(source)
-                .arg("-lm"),
-        );
-        let turns = output(first(&program).arg("calibrate")).trim().to_owned();
-        Self { folder, turns }
-    }
-
-    /// The profile of the least disturbed of some runs.
-    fn measure(&self, case: &Case) -> Profile {
-        let kilocore = root().join("target/release/kilocore");
-        assert!(kilocore.exists(), "{} is missing: run `make` first", kilocore.display());
-        let file = self.folder.path().join("profile.json");
-        let profiles = (0..TRIES).map(|_| {
-            let mut command = first(&kilocore);
-            command.args(["record", "locks", "--twice", "--output"]).arg(&file).arg("--");
-            command.arg(self.folder.path().join("program")).args(case.arguments(&self.turns));
-            output(&mut command);
-            Profile::read(&file).expect("kilocore wrote it")
-        });
-        let wall = |profile: &Profile| profile.runs.iter().map(|run| run.wall_time.0).sum::<f64>();
-        profiles.min_by(|a, b| wall(a).total_cmp(&wall(b))).expect("there was a try")
-    }
 }
 
 /// Throughput on all numbers of cores, in sections a second.
@@ -310,12 +244,12 @@ fn page(rows: &[Row], machine: &Description, host: &str) -> String {
 #[ignore = "measures for minutes, with the release build; run by make soak and make closed-loop"]
 fn forecasts_from_profiles_are_near_those_from_true_parameters() {
     let machine = kilocore_machine::find("opteron-6344-4s").expect("it is built in");
-    let bench = Bench::new();
+    let bench = Bench::new("closed_loop/program.c");
     let mut host = String::new();
     let rows: Vec<Row> = Case::all()
         .into_iter()
         .map(|case| {
-            let profile = bench.measure(&case);
+            let profile = bench.measure(&case.arguments());
             host = format!("{} cores of {}", profile.host.cores, profile.host.processor);
             let profiled = from_profile(&profile).expect("it takes locks");
             let truth = rates(&case.truth(profile.host.clock_ghz), &machine);

@@ -89,8 +89,8 @@ impl Change {
                     .iter_mut()
                     .map(|(share, section)| *share * half_before(section, index))
                     .sum();
-                let think = workload.think.mean() + before;
-                workload.think = workload.think.lasting(think);
+                // Each time as much: what was short does not stay short because few times are long.
+                workload.think = workload.think.later_by(before);
             }
             Self::Split(parts) => {
                 lock.instances = lock.instances.checked_mul(parts)?;
@@ -170,8 +170,8 @@ fn share_reads(sections: &[(f64, Section)], lock: usize) -> Vec<(f64, Section)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Duration;
     use crate::workload::Barriers;
+    use crate::{Duration, Range};
 
     /// A lock that is held for 100 cycles, inside one that is held for 1,000 besides, every 10,000.
     fn nested() -> Workload {
@@ -200,6 +200,17 @@ mod tests {
         let section = &inner.sections[0].1;
         assert_eq!((inner.think.mean(), section.hold.mean()), (10_000.0, 1_150.0));
         assert_eq!(section.inner[0].section.hold.mean(), 50.0);
+    }
+
+    /// Were the computing added in proportion, nearly all of it would be done in the few long times.
+    #[test]
+    fn what_is_done_before_the_lock_is_done_each_time() {
+        let mut workload = nested();
+        let range = |up_to, cycles| Range { up_to, low: cycles, high: cycles };
+        workload.think = Duration::Observed(vec![range(0.99, 100.0), range(1.0, 1_000_000.0)]);
+        let changed = Change::HalfBefore.made_to(&workload, Some(0)).unwrap();
+        let Duration::Observed(ranges) = &changed.think else { panic!("{changed:?}") };
+        assert_eq!((ranges[0].low, ranges[1].low), (600.0, 1_000_500.0));
     }
 
     #[test]

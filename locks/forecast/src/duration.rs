@@ -43,6 +43,23 @@ fn over(ranges: &[Range], of: impl Fn(&Range) -> f64) -> f64 {
     ranges.iter().zip(before).map(|(range, before)| (range.up_to - before) * of(range)).sum()
 }
 
+/// Exponentially distributed durations by ranges, eight for each half of what is left.
+fn exponential(mean: f64) -> Vec<Range> {
+    const PARTS: u32 = 8;
+    const HALVES: u32 = 16;
+    let halved = |step: u32| f64::from(step) / f64::from(PARTS);
+    let to = |step: u32| mean * std::f64::consts::LN_2 * halved(step);
+    let steps = PARTS * HALVES;
+    let range = |step: u32| Range {
+        up_to: 1.0 - libm::exp2(-halved(step)),
+        low: to(step - 1),
+        high: to(step),
+    };
+    // What is left lasts a mean longer on average.
+    let rest = Range { up_to: 1.0, low: to(steps), high: to(steps) + 2.0 * mean };
+    (1..=steps).map(range).chain([rest]).collect()
+}
+
 impl Duration {
     /// The mean, in cycles.
     #[must_use]
@@ -87,6 +104,22 @@ impl Duration {
     pub fn lasting(&self, mean: f64) -> Self {
         let before = self.mean();
         if before > 0.0 { self.scaled(mean / before) } else { Duration::Constant(mean) }
+    }
+
+    /// The same distribution, each duration longer by so many cycles. An exponential one is then described by
+    /// ranges.
+    #[must_use]
+    pub fn later_by(&self, cycles: f64) -> Self {
+        match self {
+            Duration::Constant(mean) => Duration::Constant(mean + cycles),
+            Duration::Exponential(mean) => Duration::Observed(exponential(*mean)).later_by(cycles),
+            // Nothing observed takes no time.
+            Duration::Observed(ranges) if ranges.is_empty() => Duration::Constant(cycles),
+            Duration::Observed(ranges) => {
+                let later = |r: &Range| Range { low: r.low + cycles, high: r.high + cycles, ..*r };
+                Duration::Observed(ranges.iter().map(later).collect())
+            }
+        }
     }
 
     /// Draws a duration at random.
@@ -143,6 +176,18 @@ mod tests {
         assert!((stretched.mean() / long.mean() - 3.0).abs() < 1e-12);
         let variances = [long.relative_variance(), stretched.relative_variance()];
         assert!((variances[0] - variances[1]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_later_keeps_its_variance() {
+        for duration in [heavy(), Duration::Constant(700.0), Duration::Exponential(700.0)] {
+            let later = duration.later_by(300.0);
+            let variance = |of: &Duration| of.relative_variance() * of.mean() * of.mean();
+            assert!((later.mean() / (duration.mean() + 300.0) - 1.0).abs() < 0.002, "{later:?}");
+            let off = variance(&later) - variance(&duration);
+            assert!(off.abs() <= 0.01 * variance(&duration), "{later:?}");
+        }
+        assert_eq!(Duration::Observed(Vec::new()).later_by(5.0), Duration::Constant(5.0));
     }
 
     #[test]

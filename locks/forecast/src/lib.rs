@@ -171,4 +171,5 @@ pub use simulate::simulate;
 pub use sweep::{Job, sweep};
 pub use tried_lock::TriedLock;
 pub use verdict::Verdict;
+pub use what_if::what_if;
 pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};

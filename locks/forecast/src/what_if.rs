@@ -4,13 +4,17 @@
 //! barriers and the serial part are changed one at a time, under today's lock, and simulated on the most
 //! cores. The workload as profiled and the two that bound it are changed alike, each is compared with itself,
 //! and the band covers all three comparisons and their errors by chance. How far such gains are
-//! from measured ones is not in it.
+//! from measured ones is not in it. `docs/evidence/what-if.md` has planted programs that were really changed:
+//! what is said of them, beside the simulation of their true parameters and beside the clock.
 
 use std::borrow::Cow;
+
+use kilocore_lock_profile::Profile;
 
 use crate::candidate::{Band, Candidate, simulate_all};
 use crate::change::{Change, WhatIf};
 use crate::choice::{LITTLE, end};
+use crate::own_locks;
 use crate::question::{Question, TODAY};
 use crate::{Curve, PointError, Profiled, TriedLock, Workload};
 
@@ -26,6 +30,32 @@ struct Trial<'a> {
     change: Change,
     lock: Option<usize>,
     candidate: Candidate<'a>,
+}
+
+/// Returns what changes of the source of a profiled program would bring on the most cores of the question, the
+/// best first, whatever the verdict on the program is. [`forecast`](crate::forecast) says it only where locks
+/// limit the program or it does not scale.
+///
+/// `progress` is called after each simulation, from any thread.
+///
+/// # Errors
+/// [`PointError`] if the machine does not have the cores.
+pub fn what_if(
+    mut profiled: Profiled,
+    profile: &Profile,
+    question: &Question<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<WhatIf>, PointError> {
+    if let Some(run) = profile.runs.first() {
+        own_locks::complete(&mut profiled, run);
+    }
+    let Some(&cores) = question.cores.last() else { return Ok(Vec::new()) };
+    let [well, badly] = &profiled.bounds;
+    let workloads = [&profiled.workload, well, badly].map(Cow::Borrowed);
+    let mut today = Candidate::new(TriedLock::Mutex(TODAY), workloads);
+    simulate_all(&mut [&mut today], (&[cores], Band::OfProfile), question, progress)?;
+    let curve = today.curve(question, &[cores]);
+    tried(&profiled, (&today, &curve), question, progress)
 }
 
 /// Tries changes of a program whose curve under today's lock is that of the candidate `today`, and returns
@@ -112,12 +142,9 @@ mod tests {
             extent: Extent::Needed,
         };
         let bounds = [workload.clone(), workload.clone()];
-        let profiled = Profiled { workload, bounds, ..from_profile(&profile()).unwrap() };
-        let workloads = [&profiled.workload; 3].map(Cow::Borrowed);
-        let mut today = Candidate::new(TriedLock::Mutex(TODAY), workloads);
-        simulate_all(&mut [&mut today], (&[CORES], Band::OfProfile), &question, &|| {}).unwrap();
-        let curve = today.curve(&question, &[CORES]);
-        tried(&profiled, (&today, &curve), &question, &|| {}).unwrap()
+        let profile = profile();
+        let profiled = Profiled { workload, bounds, ..from_profile(&profile).unwrap() };
+        what_if(profiled, &profile, &question, &|| {}).unwrap()
     }
 
     /// Threads that think, and then queue for one of several locks at random: exact mean value analysis.

@@ -10,13 +10,10 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "../planted/computing.h"
 
-static double per_ns; /* turns of the loop in a nanosecond */
 static long threads, rounds, sections;
 static double think_ns, hold_ns, serial_ns;
 static char varies, barrier_kind;
@@ -26,19 +23,6 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static long inside, generation;
 static long given; /* sections that threads have taken, where nothing ends a round */
-
-__attribute__((noinline)) static uint64_t turn(uint64_t turns, uint64_t x) {
-    for (; turns; turns--) x = x * 6364136223846793005u + 1442695040888963407u;
-    return x;
-}
-static volatile uint64_t sink;
-static void compute(double ns) { sink = turn((uint64_t)(ns * per_ns), sink); }
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * 1e9 + t.tv_nsec;
-}
 
 static void wait_for_all(void) {
     if (barrier_kind == 'p') pthread_barrier_wait(&barrier);
@@ -81,14 +65,7 @@ static void *work(void *number) {
 
 int main(int count, char **words) {
     if (count == 2 && !strcmp(words[1], "calibrate")) {
-        double best = 1e30;
-        for (int try = 0; try < 200; try++) {
-            double begin = now_ns();
-            sink = turn(200000, sink);
-            double took = now_ns() - begin;
-            if (took < best) best = took;
-        }
-        printf("%.6f\n", 200000 / best);
+        calibrate();
         return 0;
     }
     if (count != 10) return 2;
