@@ -20,7 +20,7 @@ use crate::{Curve, PointError, Profiled, TriedLock, Workload};
 
 /// Of this many locks changes are tried, those first that cost most.
 const MOST_LOCKS: usize = 3;
-/// A change of a lock other than the one that costs most is worth a row from this gain on.
+/// A change that is not of the lock that costs most is worth a row from this gain on.
 const WORTH_A_ROW: f64 = 1.1;
 /// The most rows.
 const MOST_ROWS: usize = 10;
@@ -84,7 +84,8 @@ pub(crate) fn tried(
     let cores = curve.end().point.cores;
     simulate(&mut trials, cores, Band::OfChance, question, progress)?;
     let gain = |trial: &Trial<'_>| end(&trial.candidate.curve(question, &[cores])) / end(curve);
-    trials.retain(|trial| trial.lock == costly.first().copied() || gain(trial) >= WORTH_A_ROW);
+    let of_the_costliest = |trial: &Trial<'_>| trial.lock.is_some_and(|lock| lock == costly[0]);
+    trials.retain(|trial| of_the_costliest(trial) || gain(trial) >= WORTH_A_ROW);
     trials.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
     trials.truncate(MOST_ROWS);
     simulate(&mut trials, cores, Band::OfProfile, question, progress)?;
