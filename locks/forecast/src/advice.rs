@@ -7,6 +7,8 @@ mod contradictions;
 mod culprit;
 mod expected_gain;
 mod held_against;
+mod kernel_locks;
+mod kernel_subject;
 mod only_waits;
 mod outlook;
 mod read_write;
@@ -26,6 +28,7 @@ use cautions::cautions;
 use culprit::culprit;
 use expected_gain::{about_gains, nothing_helps, praise};
 pub(crate) use held_against::held_against;
+pub(crate) use kernel_locks::said_beside;
 use outlook::{lost, shape};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
 pub use tried_here::with_trial;
@@ -52,7 +55,9 @@ const HALF: f64 = 0.5;
 pub fn what_was_seen(profile: &Profile) -> Vec<String> {
     let view = View::of(profile);
     let gaps = view.gaps();
-    [view.seen()].into_iter().chain(gaps.iter().map(|gap| not_seen(gap))).collect()
+    let in_kernel = kernel_locks::seen(profile).into_iter().flatten();
+    let gaps = gaps.iter().map(|gap| not_seen(gap));
+    [view.seen()].into_iter().chain(in_kernel).chain(gaps).collect()
 }
 
 /// Says what to do with a program of which enough was seen ([`View::withheld`]). The second choice is that of
@@ -78,7 +83,8 @@ pub(crate) fn advise(
     let is_vague = vague.is_some();
     gaps.splice(0..0, vague);
     let contended = run.and_then(watched::contended);
-    let waits_elsewhere = contended.is_some() || run.and_then(watched::gap).is_some();
+    let waits_elsewhere = contended.is_some() || run.and_then(kernel_locks::gap).is_some();
+    let in_kernel = kernel_locks::large(view.profile);
     if !matters {
         // That they do not matter is not said of locks that threads wait for here already.
         gaps.extend(contended);
@@ -87,6 +93,10 @@ pub(crate) fn advise(
         cores_unused(choice, waiting, &profiled.conduct, machine)
     } else if matters && !is_vague && !view.coverage.is_of_a_lesser_part() {
         limited(choice, second, (profiled, view.profile, machine))
+    } else if let Some(in_kernel) = in_kernel {
+        let mut answer = in_kernel.limits(None);
+        answer.text.push(of_seen_locks(choice, waiting, machine));
+        answer
     } else if gaps.is_empty() && run.is_some_and(watched::counts_only_waited_for) {
         let mut answer = unknown(vec![watched::uncounted(&shape(choice.today, machine))]);
         answer.text.push(watched::more_threads(run.map_or(0, |run| run.cores)));
@@ -100,7 +110,8 @@ pub(crate) fn advise(
         answer.text.push(of_seen_locks(choice, waiting, machine));
         answer
     };
-    if matches!(answer.verdict, Verdict::LimitedByLocks | Verdict::CoresUnused) {
+    let limited = [Verdict::LimitedByLocks, Verdict::LimitedByKernelLocks, Verdict::CoresUnused];
+    if limited.contains(&answer.verdict) {
         answer.text.extend(gaps.iter().map(|gap| not_seen(gap)));
     }
     if answer.verdict != Verdict::CoresUnused {

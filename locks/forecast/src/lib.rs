@@ -95,6 +95,9 @@
 //!   cores were unused, and no serial part follows from them; published measurements support this.
 //!   If the cores were used although threads spent more than half of their time on conditions, it
 //!   is open what more cores would do, and the answer says so.
+//! * **Locks of the kernel are a verdict of their own** (`kernel_locks.rs`). No forecast has them, and
+//!   `run` does not replace them. But the account of the threads' time says how long threads wait for them
+//!   and where, and what such a lock protects (`kernel_subject.rs`) says what to do next.
 //! * **A serial part is bounded by what was seen from outside**: the share of the looks that found
 //!   only one thread running or ready to run. Processor time cannot tell a core that nobody wanted
 //!   from one that another program had. The difference matters: a percent of serial computing is a

@@ -3,7 +3,7 @@
 use kilocore_figures::{Nanoseconds, Provenance, Shape};
 use kilocore_lock_profile::Profile;
 
-use crate::advice::{View, advise, held_against};
+use crate::advice::{View, advise, held_against, said_beside};
 use crate::candidate::{Band, Candidate, simulate_all};
 use crate::choice::{Choice, end};
 use crate::contest::{among_mutexes, among_rw_locks};
@@ -137,16 +137,17 @@ fn held_here(
     Ok(Some(here))
 }
 
-/// An answer, held against what was measured if anything was.
+/// An answer, held against what was measured if anything was, with what else is to be said first.
 fn held(
     recommendation: Recommendation,
     measured: Option<&MeasuredHere>,
     view: &View<'_>,
 ) -> Recommendation {
-    match measured {
-        Some(here) => held_against(recommendation, here, view.profile.runs.first()),
+    let held = match measured {
+        Some(here) => held_against(recommendation, here, Some(view.profile)),
         None => recommendation,
-    }
+    };
+    said_beside(held, view.profile)
 }
 
 /// The answer to a profile that is not simulated.

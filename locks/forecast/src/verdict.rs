@@ -12,7 +12,10 @@ use serde::Serialize;
 pub enum Verdict {
     /// According to the forecast, the locks that were seen limit the program.
     LimitedByLocks,
-    /// They do not limit it, and enough was seen to say that no other lock does either.
+    /// The program's threads wait for locks of the kernel, which no forecast has. Its own locks do not
+    /// limit it, as far as they were seen.
+    LimitedByKernelLocks,
+    /// The locks that were seen do not limit it, and enough was seen to say that no other lock does either.
     NotByLocks,
     /// The program's threads do not use the cores that they have. The reason is not locks: the
     /// threads wait for one another, or for work.
@@ -29,6 +32,7 @@ impl Verdict {
     pub fn words(self) -> &'static str {
         match self {
             Verdict::LimitedByLocks => "Limited by locks",
+            Verdict::LimitedByKernelLocks => "Limited by locks of the kernel",
             Verdict::NotByLocks => "Not limited by locks",
             Verdict::CoresUnused => "More cores would be unused",
             Verdict::Unknown => "Unknown whether locks limit it",

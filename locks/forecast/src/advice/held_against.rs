@@ -3,9 +3,10 @@
 //! What was measured is right. Where more cores bring nothing here, no answer says that the program
 //! scales, and where the forecast does not agree with what was measured there is no advice from it.
 
-use kilocore_lock_profile::{Lock, Run, ScalingPoint};
+use kilocore_lock_profile::{Lock, Profile, Run, ScalingPoint};
 
 use super::answer::{answer, unknown};
+use super::kernel_locks::{self, InKernel};
 use super::remedy::{is_replaced, remedy};
 use crate::evidence::busy_host;
 use crate::from_profile::wanted_at;
@@ -19,23 +20,31 @@ const MOSTLY_WAITED_FOR: f64 = 0.2;
 /// Fewer acquisitions that waited say nothing.
 const MANY_WAITS: u64 = 1_000;
 
-/// The answer after it was held against what was measured. `run` is the recorded run.
+/// The answer after it was held against what was measured. `profile` is what was recorded.
 pub(crate) fn held_against(
     given: Recommendation,
     here: &MeasuredHere,
-    run: Option<&Run>,
+    profile: Option<&Profile>,
 ) -> Recommendation {
     let Some(shown) = here.shown() else { return given };
+    let run = profile.and_then(|profile| profile.runs.first());
     let run = run.filter(|run| busy_host(run).is_none());
+    let in_kernel = profile.and_then(kernel_locks::large);
     let waited = run.and_then(waited_for);
     let confidence = given.confidence.clone();
     let held = match (given.verdict, shown) {
+        (Verdict::LimitedByKernelLocks, shown) => in_kernel_here(given, in_kernel.as_ref(), shown),
         (Verdict::LimitedByLocks | Verdict::CoresUnused, _) | (_, Shown::Gains(_)) => {
             match here.contradicts() {
                 Some((point, forecast)) if limits_here(&given, &point) => {
                     worse_than_forecast(given, &point, forecast.speedup)
                 }
-                Some((point, forecast)) => disagreeing(&point, forecast.speedup),
+                Some((point, forecast)) => match in_kernel {
+                    Some(waits) if point.speedup < forecast.speedup => {
+                        waits.limits(Some(&did(&point)))
+                    }
+                    _ => disagreeing(&point, forecast.speedup),
+                },
                 None if given.verdict == Verdict::CoresUnused => turns(given, shown),
                 None => given,
             }
@@ -52,6 +61,22 @@ pub(crate) fn held_against(
         }
     };
     Recommendation { confidence, ..held }
+}
+
+/// Locks of the kernel limit it. If more cores bring nothing here, that is because of them if they are a
+/// large share of the time.
+fn in_kernel_here(
+    given: Recommendation,
+    in_kernel: Option<&InKernel<'_>>,
+    shown: Shown,
+) -> Recommendation {
+    match (shown, in_kernel) {
+        (Shown::Unused(point) | Shown::BusyForNothing(point), Some(waits)) => {
+            Recommendation { text: given.text, ..waits.limits(Some(&did(&point))) }
+        }
+        (Shown::Unused(point), None) => unused(given, &point),
+        (Shown::BusyForNothing(_), None) | (Shown::Gains(_), _) => given,
+    }
 }
 
 /// A lock that threads wait for most of the time that they want it.
@@ -191,7 +216,7 @@ mod tests {
     use kilocore_lock_profile::Interference;
 
     use super::*;
-    use crate::from_profile::synthetic::{mutex, run};
+    use crate::from_profile::synthetic::{mutex, profile_of, run};
     use crate::measured_here::tests::scaling;
 
     fn here(two: f64, busy: f64) -> MeasuredHere {
@@ -225,7 +250,10 @@ mod tests {
         let lock = &mut profiled.processes[0].locks[0];
         lock.contended = 60_000;
         lock.wait.sum = Nanoseconds(5e8);
-        let held = |run: &Run| held_against(of(Verdict::Unknown), &here, Some(run));
+        let held = |run: &Run| {
+            let profile = profile_of(vec![run.clone()]);
+            held_against(of(Verdict::Unknown), &here, Some(&profile))
+        };
         let answer = held(&profiled);
         assert_eq!((answer.verdict, &answer.command), (Verdict::LimitedByLocks, &None));
         assert!(
@@ -268,6 +296,38 @@ mod tests {
         let given = of(Verdict::CoresUnused);
         assert_eq!(held_against(given.clone(), &here(1.0, 1.0), None), given);
         assert_eq!(held_against(given, &here(0.55, 1.8), None).verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn locks_of_the_kernel_explain_why_more_cores_bring_nothing() {
+        let much = kernel_locks::tests::profile(400);
+        let given = kernel_locks::answer_alone(&much).expect("they limit it");
+        for here in [here(0.99, 1.0), here(0.95, 1.9)] {
+            let held = held_against(given.clone(), &here, Some(&much));
+            assert_eq!((held.verdict, &held.command), (given.verdict, &given.command));
+            let expected = "Limited by locks of the kernel: on 2 cores it does 1.0";
+            assert!(held.headline.starts_with(expected), "{}", held.headline);
+            assert!(held.headline.contains("wait 40 % of their time"), "{}", held.headline);
+        }
+        assert_eq!(held_against(given.clone(), &here(0.55, 1.9), Some(&much)), given);
+        let little = kernel_locks::tests::profile(100);
+        let given = kernel_locks::answer_alone(&little).expect("they limit it");
+        let held = held_against(given, &here(0.99, 1.0), Some(&little));
+        assert_eq!(held.verdict, Verdict::CoresUnused, "a tenth of the time does not explain it");
+    }
+
+    #[test]
+    fn locks_of_the_kernel_explain_what_the_forecast_does_not() {
+        let mut here = here(0.8, 1.9);
+        here.compare(1.9, (1.9, 1.9));
+        let held = |thousandths| {
+            let profile = kernel_locks::tests::profile(thousandths);
+            held_against(of(Verdict::LimitedByLocks), &here, Some(&profile))
+        };
+        let explained = held(400);
+        assert_eq!((explained.verdict, explained.lock), (Verdict::LimitedByKernelLocks, None));
+        let unexplained = held(100);
+        assert_eq!(unexplained.verdict, Verdict::Unknown, "{unexplained:?}");
     }
 
     #[test]

@@ -599,3 +599,29 @@ fn where_no_lock_helps_locks_limit_what_they_take_a_good_part_of() {
     assert_eq!(verdict(&FLAT, 0.1), Verdict::NotByLocks);
     assert_eq!(verdict(&RISING, 0.3), Verdict::NotByLocks, "it scales all the same");
 }
+
+#[test]
+fn locks_of_the_kernel_are_the_verdict_where_the_programs_own_do_not_matter() {
+    let mut profile = profile();
+    let in_kernel = |thousandths| Some(super::kernel_locks::tests::times(thousandths, true));
+    profile.runs[0].times = in_kernel(400);
+    let scales = [curve("futex", &RISING, 0.01, 0.003), curve("mcs", &RISING, 0.01, 0.002)];
+    let (advice, text) = advice_on(&scales, &profiled(), &profile);
+    assert_eq!(advice.verdict, Verdict::LimitedByKernelLocks, "{text}");
+    assert_eq!(text.matches("kernel's own locks").count(), 1, "{text}");
+    assert!(text.contains("Of the locks that were seen alone: forecast to scale"), "{text}");
+    assert!(!advice.scaling_known && advice.lock.is_none(), "{text}");
+    profile.runs[0].times = in_kernel(40);
+    let (advice, text) = advice_on(&scales, &profiled(), &profile);
+    assert_eq!(advice.verdict, Verdict::NotByLocks, "{text}");
+    // Where its own locks limit it, the answer about these stands.
+    profile.runs[0].times = in_kernel(400);
+    let falls = [curve("futex", &FALLING, 0.01, 0.8), curve("mcs", &FLAT, 0.01, 0.5)];
+    let (advice, text) = advice_on(&falls, &profiled(), &profile);
+    assert_eq!(advice.verdict, Verdict::LimitedByLocks, "{text}");
+    let told = super::said_beside(advice, &profile);
+    assert!(
+        told.text[0].contains("wait 40 % of their time for the kernel's own locks"),
+        "{told:?}"
+    );
+}

@@ -39,7 +39,9 @@ impl<'a> View<'a> {
         let evidence = Evidence::of(run);
         let coverage = Coverage::of(profile, run, &evidence);
         let watched = run.watching.as_ref().map(|watching| watched(watching, run.wall_time));
-        let in_kernel = super::watched::gap(run);
+        // What is large is said first, and not as something to mind.
+        let large = super::kernel_locks::large(profile).is_some();
+        let in_kernel = super::kernel_locks::gap(run).filter(|_| !large);
         let offline = profile.host.offline.clone();
         Self { profile, evidence: Some(evidence), coverage, watched, offline, in_kernel }
     }
@@ -81,7 +83,7 @@ impl<'a> View<'a> {
         let answer = shut_out
             .map(|reason| unknown(vec![reason]))
             .or_else(|| super::only_waits::answer(run, evidence.busy_cores))
-            .or_else(|| Some(self.lacking(run, evidence, evidence.lack()?)))?;
+            .or_else(|| Some(self.lacking(evidence, evidence.lack()?)))?;
         Some(Recommendation { confidence: self.seen(), ..answer })
     }
 
@@ -99,8 +101,10 @@ impl<'a> View<'a> {
     }
 
     /// The answer for a run that showed too little of something.
-    fn lacking(&self, run: &Run, evidence: &Evidence, lack: Lack) -> Recommendation {
-        let by_times = (lack == Lack::Acquisitions).then(|| super::watched::answer_by_times(run));
+    fn lacking(&self, evidence: &Evidence, lack: Lack) -> Recommendation {
+        let by_times = (lack == Lack::Acquisitions).then(|| {
+            super::watched::answer_by_times(self.profile).or_else(|| self.in_kernel_of_busy_host())
+        });
         by_times.flatten().unwrap_or_else(|| {
             let gaps = self.gaps();
             if lack == Lack::Acquisitions && !gaps.is_empty() {
@@ -112,9 +116,17 @@ impl<'a> View<'a> {
         })
     }
 
+    /// The answer if threads wait for locks of the kernel, and the host was busy.
+    fn in_kernel_of_busy_host(&self) -> Option<Recommendation> {
+        let (run, evidence) = self.run().zip(self.evidence.as_ref())?;
+        let gap = self.in_kernel.as_ref()?;
+        let busy = Evidence::host_was_busy(run, evidence.busy_cores)?;
+        Some(unknown(vec![busy, gap.clone()]))
+    }
+
     /// The answer if no lock was seen that a forecast could be of.
     pub(crate) fn without_locks(&self) -> Recommendation {
-        let by_times = self.run().and_then(super::watched::answer_by_times);
+        let by_times = super::watched::answer_by_times(self.profile);
         let answer = by_times.unwrap_or_else(|| {
             let mut gaps = self.gaps();
             if gaps.is_empty() {
