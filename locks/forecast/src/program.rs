@@ -3,7 +3,7 @@
 use kilocore_figures::{Nanoseconds, Provenance, Shape};
 use kilocore_lock_profile::Profile;
 
-use crate::advice::{View, advise, held_against, said_beside};
+use crate::advice::{View, advise, held_against, said_beside, with_next_steps};
 use crate::candidate::{Band, Candidate, simulate_all};
 use crate::choice::{Choice, end};
 use crate::contest::{among_mutexes, among_rw_locks};
@@ -137,7 +137,8 @@ fn held_here(
     Ok(Some(here))
 }
 
-/// An answer, held against what was measured if anything was, with what else is to be said first.
+/// An answer, held against what was measured if anything was, with what else is to be said first, and the
+/// next steps.
 fn held(
     recommendation: Recommendation,
     measured: Option<&MeasuredHere>,
@@ -147,7 +148,7 @@ fn held(
         Some(here) => held_against(recommendation, here, Some(view.profile)),
         None => recommendation,
     };
-    said_beside(held, view.profile)
+    with_next_steps(said_beside(held, view.profile), view.profile)
 }
 
 /// The answer to a profile that is not simulated.

@@ -88,8 +88,8 @@ pub(crate) fn coverage(times: &ThreadTimes) -> Vec<String> {
     }
     if !coverage.kernel_locks_seen {
         said.push(
-            "The kernel did not show waits for its own locks: they are guessed from the system call, \
-             and whoever spins for them seems to compute."
+            "The kernel did not show waits for its own locks (it shows them to root, since Linux 5.19): \
+             they are guessed from the system call, and whoever spins for them seems to compute."
                 .to_owned(),
         );
     }

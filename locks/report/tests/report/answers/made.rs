@@ -116,8 +116,8 @@ impl Windows {
                 name: "mmap_lock".to_owned(),
                 functions: vec!["__vm_munmap".to_owned(), "__x64_sys_munmap".to_owned()],
                 waited: Nanoseconds(ns),
-                count: 10,
-                threads: 1,
+                count: 1_000,
+                threads: 2,
             };
             account.kernel_locks(if ns > 0 { vec![waits] } else { Vec::new() });
         }

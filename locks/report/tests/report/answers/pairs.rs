@@ -75,7 +75,8 @@ pub(crate) fn contradictions(answer: &Answer, text: &str) -> Vec<&'static str> {
     let most_busy = text.figures(r"([0-9.]+) (?:of [0-9]+ )?cores? busy");
     let waits_found = text.figures(r"which takes ([0-9.]+) % of all threads' time");
     let taken = text.figures(r"acquired locks ([0-9,]+) times");
-    let command = text.says("kilocore run --");
+    let replaced = Regex::new(r"kilocore run --(?:rw)?lock [a-z]").expect("a pattern");
+    let command = replaced.is_match(text.0);
     let forecast = &answer.forecast;
     let today = forecast.curves.iter().find(|curve| curve.lock == forecast.today);
     let of_today = |word: &str| today.is_some_and(|curve| curve.shape.name() == word);
@@ -102,6 +103,10 @@ pub(crate) fn contradictions(answer: &Answer, text: &str) -> Vec<&'static str> {
         (
             quiet && limited && !text.says("On more cores they would"),
             "no contention, and limited by locks",
+        ),
+        (
+            quiet && text.says("Limited by locks of the kernel:"),
+            "no contention, and limited by locks of the kernel",
         ),
         (quiet && spun > 0.05, "no contention, and spinning"),
         (quiet && recorded_waits(run) > 0.05, "no contention, and the recorder counted waits"),
