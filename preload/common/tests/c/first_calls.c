@@ -103,6 +103,18 @@ static void initialize_mutex(void)
     INT(&mutex, NULL);
 }
 
+static void initialize_mutex_of_c11(void)
+{
+    mtx_t mutex;
+    INT(&mutex, mtx_plain);
+}
+
+static void initialize_condition_of_c11(void)
+{
+    cnd_t unused;
+    INT(&unused);
+}
+
 static void initialize_rwlock(void)
 {
     pthread_rwlock_t lock;
@@ -165,6 +177,18 @@ static void make_key(void)
     _(pthread_cond_clockwait, wait_in_vain(1))                                          \
     _(pthread_cond_signal, INT(&condition))                                             \
     _(pthread_cond_broadcast, INT(&condition))                                          \
+    _(mtx_init, initialize_mutex_of_c11())                                              \
+    _(mtx_destroy, MUTEXES(mutex))                                                      \
+    _(mtx_lock, MUTEXES(mutex))                                                         \
+    _(mtx_trylock, MUTEXES(mutex))                                                      \
+    _(mtx_timedlock, MUTEXES(mutex, &past))                                             \
+    _(mtx_unlock, MUTEXES(mutex))                                                       \
+    _(cnd_init, initialize_condition_of_c11())                                          \
+    _(cnd_destroy, destroy_condition())                                                 \
+    _(cnd_wait, wait_for_condition())                                                   \
+    _(cnd_timedwait, wait_in_vain(0))                                                   \
+    _(cnd_signal, INT(&condition))                                                      \
+    _(cnd_broadcast, INT(&condition))                                                   \
     _(pthread_rwlock_init, initialize_rwlock())                                         \
     _(__pthread_rwlock_init, initialize_rwlock())                                       \
     _(pthread_rwlock_destroy, destroy_rwlock())                                         \
