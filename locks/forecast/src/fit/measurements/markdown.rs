@@ -5,29 +5,41 @@ use super::error::ReadError;
 /// The table of a text that has one under Markdown's line of dashes, `|---|:-:|`, and how many lines stand
 /// before it. None if there is no such line.
 pub(super) fn table(text: &str) -> Result<Option<(u64, &str)>, ReadError> {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let rules: Vec<usize> = (1..lines.len()).filter(|&at| is_rule(lines[at])).collect();
-    let is_of_table = |line: &&&str| line.contains('|');
-    let begins = |&rule: &usize| {
-        let above = lines[..rule].iter().rev().take_while(is_of_table).count();
-        (above > 0).then_some(rule - above)
-    };
-    let mut starts: Vec<usize> = rules.iter().filter_map(begins).collect();
-    starts.dedup();
-    match starts.as_slice() {
-        [] => Ok(None),
-        &[start] => {
-            let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
-            let length = lines[start..].iter().take_while(is_of_table).count();
-            let from = bytes(&lines[..start]);
-            let table = &text[from..from + bytes(&lines[start..start + length])];
-            Ok(Some((start as u64, table)))
+    let mut found: Option<Block> = None;
+    let mut block: Option<Block> = None;
+    let mut at = 0;
+    for (line, content) in (0..).zip(text.split_inclusive('\n')) {
+        if !content.contains('|') {
+            block = None;
+        } else if let Some(inside) = &mut block {
+            inside.is_table |= is_rule(content);
+            inside.end = at + content.len();
+            match &found {
+                Some(first) if inside.is_table && first.line != inside.line => {
+                    let (first, second) = (first.line + 1, inside.line + 1);
+                    return Err(ReadError::SeveralTables { first, second });
+                }
+                _ if inside.is_table => found = Some(*inside),
+                _ => {}
+            }
+        } else {
+            block = Some(Block { line, start: at, end: at + content.len(), is_table: false });
         }
-        &[first, second, ..] => {
-            let (first, second) = (first as u64 + 1, second as u64 + 1);
-            Err(ReadError::SeveralTables { first, second })
-        }
+        at += content.len();
     }
+    Ok(found.map(|block| (block.line, &text[block.start..block.end])))
+}
+
+/// Lines with bars in them, one below the other.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// The lines before it.
+    line: u64,
+    /// Where it is in the text.
+    start: usize,
+    end: usize,
+    /// Whether dashes stand below its first line or a later one.
+    is_table: bool,
 }
 
 /// Whether a line is the one below the names: dashes between bars, perhaps with colons.

@@ -171,18 +171,19 @@ impl<'a> Scanner<'a> {
             let too_long = || ReadError::OpenQuote { line, column };
             let mut length = 0;
             let mut is_doubled = false;
+            // The position of the closing quote.
             let closed = loop {
                 let found = quoted[length..].find('"').ok_or_else(too_long)?;
                 length += found;
+                if length > LONGEST {
+                    return Err(too_long());
+                }
                 if !quoted[length + 1..].starts_with('"') {
                     break length;
                 }
                 is_doubled = true;
                 length += 2;
             };
-            if closed > LONGEST {
-                return Err(too_long());
-            }
             let inside = &quoted[..closed];
             let lines = inside.replace("\r\n", "\n").matches(['\n', '\r']).count();
             self.line += lines as u64;

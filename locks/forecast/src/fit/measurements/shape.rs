@@ -322,9 +322,10 @@ impl Columns<'_> {
                 quantity: Some(*quantity),
                 scale: *scale,
             }),
-            Role::Unknown if of_figures.contains(&column) && !self.names[column].is_empty() => {
-                let variant = Some(self.names[column].trim_matches(['*', '`']).to_owned());
-                Some(Figures { column, variant, quantity: None, scale: 1.0 })
+            Role::Unknown if of_figures.contains(&column) => {
+                let variant = self.names[column].trim_matches(['*', '`', ' ']).to_owned();
+                let variant = Some(variant).filter(|name| !name.is_empty())?;
+                Some(Figures { column, variant: Some(variant), quantity: None, scale: 1.0 })
             }
             _ => None,
         };
@@ -380,6 +381,7 @@ mod tests {
         assert_eq!(variants("threads,throughput\n1,5\n"), some(&["throughput"]));
         assert_eq!(variants("threads,mutex,spin lock\n1,5,6\n"), some(&["mutex", "spin lock"]));
         assert_eq!(variants("threads,a (ms),b (ms)\n1,5,6\n"), some(&["a", "b"]));
+        assert_eq!(variants("threads,`a `,**,b\n1,5,6,7\n"), some(&["a", "b"]));
         assert_eq!(variants("1 5\n2 6\n"), some(&["throughput"]));
         assert_eq!(variants("1 5 6\n2 6 7\n"), some(&["column 2", "column 3"]));
         assert_eq!(variants("# threads mutex mcs\n1 5 6\n2 6 7\n"), some(&["mutex", "mcs"]));

@@ -150,8 +150,7 @@ pub(super) fn unit(text: &str) -> Option<Unit> {
     if let Some(under) = seconds(under) {
         // What is counted may have any name: records/s.
         let scale = prefixed(text.split(['/', '_', ' ']).next().unwrap_or_default(), &WORK);
-        let (digit, _) = over.split_at(over.len().min(1));
-        let is_count = !digit.starts_with(|c: char| c.is_ascii_digit()) || over == "1";
+        let is_count = !over.starts_with(|c: char| c.is_ascii_digit()) || over == "1";
         return rate(scale.unwrap_or(1.0) / under).filter(|_| is_count);
     }
     let is_work = !under.starts_with(|c: char| c.is_ascii_digit());
@@ -197,6 +196,7 @@ mod tests {
             ("ops/us", Some(Rate), 1e6),
             ("kqps", Some(Rate), 1e3),
             ("MB/s", Some(Rate), 1.0),
+            ("ìps/s", Some(Rate), 1.0),
             ("throughput_per_s", Some(Rate), 1.0),
             ("ops per second", Some(Rate), 1.0),
         ] {
