@@ -10,7 +10,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(table) = MeasuredTable::parse(bytes) else { return };
     assert!(!table.variants.is_empty());
     for variant in &table.variants {
-        assert!(variant.points.is_sorted_by(|a, b| a.cores < b.cores) && !variant.points.is_empty());
+        assert!(
+            variant.points.is_sorted_by(|a, b| a.cores < b.cores) && !variant.points.is_empty()
+        );
         assert!(variant.points.iter().all(|p| p.throughput > 0.0 && p.throughput.is_finite()));
     }
     let _ = table.measurements();
