@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use kilocore_locks::LockId;
+
 use crate::affordable::{self, Affordable};
 use crate::question::{Question, VARIANTS};
 use crate::{
-    Curve, ForecastGain, ForecastPoint, Job, Point, PointError, TriedLock, Workload, curve_on,
-    sweep,
+    Curve, ForecastGain, ForecastPoint, Job, Point, PointError, Profiled, TriedLock, Workload,
+    curve_on, sweep,
 };
 
 /// Which of a candidate's workloads are simulated.
@@ -43,6 +45,12 @@ impl<'a> Candidate<'a> {
     /// A candidate of which nothing is simulated yet: the workload as profiled and the two that bound it.
     pub(crate) fn new(lock: TriedLock, workloads: [Cow<'a, Workload>; VARIANTS]) -> Self {
         Self { lock, workloads, points: BTreeMap::new() }
+    }
+
+    /// A profiled program under a mutex, as it is otherwise.
+    pub(crate) fn under(profiled: &'a Profiled, lock: LockId) -> Self {
+        let [well, badly] = &profiled.bounds;
+        Self::new(TriedLock::Mutex(lock), [&profiled.workload, well, badly].map(Cow::Borrowed))
     }
 
     /// The curve through what is simulated, on these numbers of cores.

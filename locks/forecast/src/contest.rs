@@ -65,23 +65,12 @@ pub(crate) fn among_mutexes<'a>(
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<(Contest<'a>, Candidate<'a>), PointError> {
-    let Profiled { workload, bounds: [well, badly], .. } = profiled;
-    let of_lock =
-        |lock| Candidate::new(TriedLock::Mutex(lock), [workload, well, badly].map(Cow::Borrowed));
-    let mut today = of_lock(TODAY);
-    let mut others: Vec<Candidate<'_>> = question.other_locks().map(of_lock).collect();
-    if question.extent == Extent::Every {
-        let mut all: Vec<&mut Candidate<'_>> =
-            std::iter::once(&mut today).chain(&mut others).collect();
-        simulate_all(&mut all, (&question.cores, Band::OfProfile), question, progress)?;
-        let curves = std::iter::once(&today).chain(&others);
-        let curves = curves.map(|tried| tried.curve(question, &question.cores)).collect();
-        return Ok((Contest { curves, tried: others, ..Contest::default() }, today));
-    }
+    let mut today = Candidate::under(profiled, TODAY);
+    let others = question.other_locks().map(|lock| Candidate::under(profiled, lock)).collect();
     simulate_all(&mut [&mut today], (&question.cores, Band::OfProfile), question, progress)?;
     let curve = today.curve(question, &question.cores);
-    if most_waiting(&today, question) < LITTLE {
-        let unsimulated = others.iter().map(|tried| tried.lock.name()).collect();
+    if question.extent == Extent::Needed && most_waiting(&today, question) < LITTLE {
+        let unsimulated = question.other_locks().map(LockId::name).collect();
         return Ok((Contest { curves: vec![curve], unsimulated, ..Contest::default() }, today));
     }
     let chosen = |curves: &[Curve]| Choice::for_program(curves, profiled).telling();
@@ -106,21 +95,16 @@ pub(crate) fn among_rw_locks(
             second_choice::with_rw_lock(profiled, rw_lock).map(Cow::Owned),
         )
     };
-    let mut tried: Vec<Candidate<'_>> = question.rw_locks.iter().map(of_lock).collect();
+    let tried = question.rw_locks.iter().map(of_lock).collect();
     let chosen = |curves: &[Curve]| {
         SecondChoice::among(under, curves, &profiled.locks)
             .map_or_else(Vec::new, |second| second.telling())
     };
-    if question.extent == Extent::Every {
-        let mut all: Vec<&mut Candidate<'_>> = tried.iter_mut().collect();
-        simulate_all(&mut all, (&question.cores, Band::OfProfile), question, progress)?;
-        let curves = tried.iter().map(|tried| tried.curve(question, &question.cores)).collect();
-        return Ok(Contest { curves, tried, ..Contest::default() });
-    }
     narrowed(tried, Vec::new(), &chosen, question, progress)
 }
 
-/// Simulates candidates on the most cores, and those everywhere that are then `chosen` from all curves.
+/// Simulates candidates on the most cores, and those everywhere that are then `chosen` from all curves; or all
+/// of them everywhere, if that is asked for.
 fn narrowed<'a>(
     mut tried: Vec<Candidate<'a>>,
     mut curves: Vec<Curve>,
@@ -129,10 +113,15 @@ fn narrowed<'a>(
     progress: &(dyn Fn() + Sync),
 ) -> Result<Contest<'a>, PointError> {
     let most = &question.cores[question.cores.len() - 1..];
-    let mut all: Vec<&mut Candidate<'_>> = tried.iter_mut().collect();
-    simulate_all(&mut all, (most, Band::OfChance), question, progress)?;
-    let ends = tried.iter().map(|tried| tried.curve(question, most));
-    let chosen = chosen(&curves.iter().cloned().chain(ends).collect::<Vec<_>>());
+    let chosen = match question.extent {
+        Extent::Every => tried.iter().map(|tried| tried.lock.name()).collect(),
+        Extent::Needed => {
+            let mut all: Vec<&mut Candidate<'_>> = tried.iter_mut().collect();
+            simulate_all(&mut all, (most, Band::OfChance), question, progress)?;
+            let ends = tried.iter().map(|tried| tried.curve(question, most));
+            chosen(&curves.iter().cloned().chain(ends).collect::<Vec<_>>())
+        }
+    };
     let is_chosen = |name: &str| chosen.contains(&name);
     let mut whole: Vec<&mut Candidate<'_>> =
         tried.iter_mut().filter(|tried| is_chosen(tried.lock.name())).collect();

@@ -28,6 +28,20 @@ pub struct Gain {
     pub forecast: f64,
 }
 
+impl Gain {
+    /// Whether the measurement says which of the two locks is faster: the gain or loss is at least a tenth.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.measured > DECIDED || self.measured < 1.0 / DECIDED
+    }
+
+    /// Whether the forecast is on the side of the measurement. One of no gain at all is on neither.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        (self.measured - 1.0) * (self.forecast - 1.0) > 0.0
+    }
+}
+
 /// How far forecast gains were from measured ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GainError {
@@ -57,10 +71,8 @@ impl GainError {
         factors.sort_by(f64::total_cmp);
         let last = factors.len().checked_sub(1)?;
         let median = median(factors.iter().copied())?;
-        let decides = |gain: &&Gain| gain.measured > DECIDED || gain.measured < 1.0 / DECIDED;
-        let decided: Vec<&Gain> = cases.iter().filter(decides).collect();
-        // A forecast of no gain at all is on neither side, and so is not right.
-        let right = decided.iter().filter(|g| (g.measured - 1.0) * (g.forecast - 1.0) > 0.0);
+        let decided: Vec<&Gain> = cases.iter().filter(|gain| gain.is_decided()).collect();
+        let right = decided.iter().filter(|gain| gain.is_right());
         Some(Self {
             cases: factors.len() as u32,
             median,

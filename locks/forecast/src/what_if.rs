@@ -50,9 +50,7 @@ pub fn what_if(
         own_locks::complete(&mut profiled, run);
     }
     let Some(&cores) = question.cores.last() else { return Ok(Vec::new()) };
-    let [well, badly] = &profiled.bounds;
-    let workloads = [&profiled.workload, well, badly].map(Cow::Borrowed);
-    let mut today = Candidate::new(TriedLock::Mutex(TODAY), workloads);
+    let mut today = Candidate::under(&profiled, TODAY);
     simulate_all(&mut [&mut today], (&[cores], Band::OfProfile), question, progress)?;
     let curve = today.curve(question, &[cores]);
     tried(&profiled, (&today, &curve), question, progress)

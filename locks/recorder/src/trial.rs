@@ -45,20 +45,16 @@ pub fn time_with_locks(
         limit: Some(limit),
     };
     for number in 0..most {
-        let as_it_is = || one_run(&of(number, &[]));
-        let with_them = || one_run(&of(number, environment));
         // Every other round begins with the other locks, so that what changes slowly falls on both.
-        let (first, second) = match number % 2 {
-            0 => {
-                let first = as_it_is();
-                (first, with_them())
-            }
-            _ => {
-                let second = with_them();
-                (as_it_is(), second)
-            }
-        };
-        match (first, second) {
+        let mut order = [&[], environment];
+        if number % 2 == 1 {
+            order.reverse();
+        }
+        let mut ends = order.map(|environment| one_run(&of(number, environment)));
+        if number % 2 == 1 {
+            ends.reverse();
+        }
+        match ends.into() {
             (Ok(as_it_is), Ok(with_them)) => tried.rounds.push(TrialRound { as_it_is, with_them }),
             // It fails as it is, or nobody wants to wait: that says nothing of the locks.
             (Err(_), _) => break,

@@ -63,7 +63,7 @@ fn against_measured(advice: &Advice) -> Vec<String> {
         )];
     }
     let gain = |gain: &&Gain| {
-        let times = number::multiple(gain.gain).trim_end_matches(" ×").to_owned();
+        let times = number::times(gain.gain);
         format!("{times} times that under {}", both_names(gain.lock, gain.alias))
     };
     let gains: Vec<String> = others.iter().map(gain).collect();

@@ -1,6 +1,6 @@
 //! What changes of the program would bring, as a table.
 
-use kilocore_forecast::{Change, Forecast, ForecastGain, READ_ONLY, WhatIf};
+use kilocore_forecast::{Change, Forecast, READ_ONLY, WhatIf};
 use kilocore_show::number;
 use kilocore_show::terminal::columns::{Align, Column, table_of, total_width};
 use kilocore_show::terminal::wrapped;
@@ -112,9 +112,8 @@ impl<'a> WhatIfTable<'a> {
 
 /// The gain with its band.
 fn gain(row: &WhatIf) -> String {
-    let times = |gain: f64| number::multiple(gain).trim_end_matches(" ×").to_owned();
-    let ForecastGain { gain, low, high } = row.gain;
-    format!("{} ({}–{})", times(gain), times(low), times(high))
+    let [gain, low, high] = [row.gain.gain, row.gain.low, row.gain.high].map(number::times);
+    format!("{gain} ({low}–{high})")
 }
 
 /// What is changed.

@@ -35,17 +35,16 @@ pub(crate) fn without_curve(forecast: &Forecast) -> Option<String> {
 /// The best with their gains, and between what the others lie.
 fn by_gain(tried: &[(&str, f64)]) -> String {
     let (named, others) = tried.split_at(tried.len().min(NAMED));
-    let times = |gain: f64| number::multiple(gain).trim_end_matches(" ×").to_owned();
     let mut words: Vec<String> =
-        named.iter().map(|(lock, gain)| format!("{lock} {}", times(*gain))).collect();
+        named.iter().map(|(lock, gain)| format!("{lock} {}", number::times(*gain))).collect();
     match others {
         [] => {}
-        [(lock, gain)] => words.push(format!("{lock} {}", times(*gain))),
+        [(lock, gain)] => words.push(format!("{lock} {}", number::times(*gain))),
         [first, .., last] => words.push(format!(
             "{} more from {} to {} ({})",
             others.len(),
-            times(first.1),
-            times(last.1),
+            number::times(first.1),
+            number::times(last.1),
             last.0
         )),
     }

@@ -74,6 +74,12 @@ pub fn multiple(ratio: f64) -> String {
     if ratio.is_finite() { format!("{} ×", three_digits(ratio)) } else { NONE.to_owned() }
 }
 
+/// A multiple where the sign stands elsewhere, as in a heading: `3.10`, `0.42`, `27.0`.
+#[must_use]
+pub fn times(ratio: f64) -> String {
+    if ratio.is_finite() { three_digits(ratio) } else { NONE.to_owned() }
+}
+
 /// A figure without a unit, three significant digits: `0.0175`, `12.3`, `4,120`, `12.3 M`.
 #[must_use]
 pub fn figure(value: f64) -> String {

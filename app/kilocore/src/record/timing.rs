@@ -60,21 +60,21 @@ pub(crate) fn try_recommended(
 ) -> Forecast {
     let advice = &forecast.recommendation;
     let passes = |lock: &str| lock.parse().is_ok_and(RwLockId::readers_pass_writers::<Sim>);
-    let was_timed = |scaling: &Scaling| scaling.quality() == ScalingQuality::Good;
-    let (Some(command), Some(_)) = (choice.command(), advice.shown()) else { return forecast };
-    if !advice.rwlock.is_none_or(passes)
-        || !measured.profile.scaling.as_ref().is_some_and(was_timed)
-    {
+    let scaling = measured.profile.scaling.as_ref();
+    let timed = scaling.filter(|scaling| scaling.quality() == ScalingQuality::Good);
+    let (Some(command), Some(usual), Some(_)) =
+        (choice.command(), timed.and_then(Scaling::usual_time), advice.shown())
+    else {
+        return forecast;
+    };
+    if !advice.rwlock.is_none_or(passes) {
         return forecast;
     }
-    let replaced = Replaced { lock: advice.lock, rwlock: advice.rwlock };
+    let (lock, rwlock) = (advice.lock, advice.rwlock);
     // What cannot be replaced is not recommended; a library that is not there is no reason to give no answer.
-    let Ok(environment) = replaced.environment(command) else { return forecast };
-    let Replaced { lock, rwlock } = replaced;
-    let usual = measured.profile.scaling.as_ref().and_then(Scaling::usual_time);
+    let Ok(environment) = (Replaced { lock, rwlock }).environment(command) else { return forecast };
     let tried = TriedHere { lock, rwlock, rounds: Vec::new(), failure: None };
     say("trying what is recommended on the cores that are here");
-    let usual = usual.unwrap_or(timing.budget);
     with_trial(forecast, time_with_locks(command, &environment, timing, usual, tried))
 }
 

@@ -7,17 +7,11 @@ use kilocore_show::terminal::columns::Align::{Left, Right};
 /// The ends of the ranges of chances.
 const RANGES: [(f64, f64); 5] =
     [(0.5, 0.6), (0.6, 2.0 / 3.0), (2.0 / 3.0, 0.75), (0.75, 0.9), (0.9, 1.0)];
-/// A measured gain or loss smaller than this does not say which of two locks is faster.
-const DECIDED: f64 = 1.1;
 
 /// The chance that the forecast states of the side that it is on, whichever that is.
 fn chance(gain: &Gain) -> f64 {
     let of_gain = ForecastGain::exactly(gain.forecast).chance();
     of_gain.max(1.0 - of_gain)
-}
-
-fn decided(gain: &&Gain) -> bool {
-    gain.measured > DECIDED || gain.measured < 1.0 / DECIDED
 }
 
 /// A row of the table: how many decided gains have a chance in that range, and of these the forecast and the
@@ -28,8 +22,8 @@ fn row(gains: &[Gain], (low, high): (f64, f64)) -> [usize; 3] {
         let chance = chance(gain);
         low <= chance && (chance < high || high >= 1.0)
     };
-    let of: Vec<&Gain> = gains.iter().filter(decided).filter(within).collect();
-    let right = of.iter().filter(|g| (g.measured - 1.0) * (g.forecast - 1.0) > 0.0).count();
+    let of: Vec<&Gain> = gains.iter().filter(|gain| gain.is_decided()).filter(within).collect();
+    let right = of.iter().filter(|gain| gain.is_right()).count();
     let gained = of.iter().filter(|g| g.measured > 1.0).count();
     [of.len(), right, gained]
 }

@@ -201,9 +201,7 @@ pub(crate) fn curve_columns(
         number::per_second(rate(d))
     }));
     if let Some(today) = set.today().map(rate) {
-        columns.push(column("×", Align::Right, &|d| {
-            number::multiple(rate(d) / today).trim_end_matches(" ×").to_owned()
-        }));
+        columns.push(column("×", Align::Right, &|d| number::times(rate(d) / today)));
     }
     columns.push(column("waiting", Align::Right, &|d| {
         number::percent(d.curve.end().point.wait_share)
