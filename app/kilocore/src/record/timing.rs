@@ -50,8 +50,8 @@ pub(crate) fn time(measured: &mut Measured, choice: Choice<'_>, timing: &Timing,
     measured.profile.scaling = Some(scaling);
 }
 
-/// Tries the locks that an answer recommends on the cores that are here, if the program could be timed there
-/// and none of the locks may keep it from ending.
+/// Tries the locks that an answer recommends on the cores that are here, if they can be put under the program,
+/// it could be timed there, and none of the locks may keep it from ending.
 pub(crate) fn try_recommended(
     forecast: Forecast,
     measured: &Measured,
@@ -63,7 +63,7 @@ pub(crate) fn try_recommended(
     let scaling = measured.profile.scaling.as_ref();
     let timed = scaling.filter(|scaling| scaling.quality() == ScalingQuality::Good);
     let (Some(command), Some(usual), Some(_)) =
-        (choice.command(), timed.and_then(Scaling::usual_time), advice.shown())
+        (choice.command(), timed.and_then(Scaling::usual_time), &advice.command)
     else {
         return forecast;
     };
@@ -71,7 +71,7 @@ pub(crate) fn try_recommended(
         return forecast;
     }
     let (lock, rwlock) = (advice.lock, advice.rwlock);
-    // What cannot be replaced is not recommended; a library that is not there is no reason to give no answer.
+    // A library that is not there is no reason to give no answer.
     let Ok(environment) = (Replaced { lock, rwlock }).environment(command) else { return forecast };
     let tried = TriedHere { lock, rwlock, rounds: Vec::new(), failure: None };
     say("trying what is recommended on the cores that are here");
