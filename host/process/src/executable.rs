@@ -63,10 +63,9 @@ impl Beginning {
             return Some("macOS".to_owned());
         }
         let machine = self.machine().filter(|machine| !OWN.contains(machine))?;
-        let known = MACHINES.iter().find(|(number, _)| *number == machine);
-        Some(known.map_or_else(
+        Some(machine_name(machine).map_or_else(
             || format!("another machine (number {machine} in ELF files)"),
-            |known| known.1.to_owned(),
+            str::to_owned,
         ))
     }
 }
@@ -93,6 +92,12 @@ const MACHINES: [(u16, &str); 9] = [
     (243, "RISC-V"),
     (258, "LoongArch"),
 ];
+
+/// The name of a machine by its number in ELF files, if people meet it.
+#[must_use]
+pub fn machine_name(number: u16) -> Option<&'static str> {
+    MACHINES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+}
 
 /// How programs for macOS begin: those for one kind of machine, and those for several.
 const MACOS: [&[u8]; 3] = [b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe\0\0\0"];

@@ -37,6 +37,7 @@ pub use cannot_start::{CannotStart, check_program, why_refused};
 pub use cores::{allowed_cores, confine, cores_of, spare_cores};
 pub use direct::execute;
 pub use end_after::EndAfter;
+pub use executable::machine_name;
 pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine, utc_date};

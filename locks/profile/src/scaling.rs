@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kilocore_figures::{Nanoseconds, median};
+use kilocore_figures::{Nanoseconds, Spread, median};
 use serde::{Deserialize, Serialize};
 
 use crate::Pace;
@@ -216,19 +216,16 @@ impl Scaling {
             .filter_map(|cores| {
                 let runs: Vec<&TimedRun> =
                     rounds.iter().filter_map(|round| round.get(&cores).copied()).collect();
-                let speedups: Vec<f64> = rounds
-                    .iter()
-                    .filter_map(|round| {
-                        Some(round.get(&cores)?.throughput() / round.get(&1)?.throughput())
-                    })
-                    .collect();
+                let speedup = Spread::of(rounds.iter().filter_map(|round| {
+                    Some(round.get(&cores)?.throughput() / round.get(&1)?.throughput())
+                }))?;
                 Some(ScalingPoint {
                     cores,
                     runs: runs.len(),
                     throughput: median(runs.iter().map(|run| run.throughput()))?,
-                    speedup: median(speedups.iter().copied())?,
-                    speedup_low: speedups.iter().copied().fold(f64::INFINITY, f64::min),
-                    speedup_high: speedups.iter().copied().fold(0.0, f64::max),
+                    speedup: speedup.median,
+                    speedup_low: speedup.low,
+                    speedup_high: speedup.high,
                     busy_cores: median(runs.iter().map(|run| run.busy_cores()))?,
                 })
             })
@@ -239,20 +236,14 @@ impl Scaling {
     #[must_use]
     pub fn paces(&self) -> BTreeMap<u32, Pace> {
         let rounds = self.counted();
-        let extremes = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| {
-                (low.min(value), high.max(value))
-            })
-        };
         let pace = |point: ScalingPoint| {
             let runs = || rounds.iter().filter_map(|round| round.get(&point.cores));
-            let (throughput_low, throughput_high) =
-                extremes(&mut runs().map(|run| run.throughput()));
+            let throughput = Spread::of(runs().map(|run| run.throughput()))?;
             let pace = Pace {
                 rounds: point.runs,
                 throughput: point.throughput,
-                throughput_low,
-                throughput_high,
+                throughput_low: throughput.low,
+                throughput_high: throughput.high,
                 cpu_time_per_unit: median(runs().map(|run| run.cpu_time.0 / run.work))?,
                 speedup: point.speedup,
                 speedup_low: point.speedup_low,

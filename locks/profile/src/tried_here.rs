@@ -1,6 +1,6 @@
 //! A program that was run with other locks on the cores that are here, in turn with itself as it is.
 
-use kilocore_figures::{Nanoseconds, median};
+use kilocore_figures::{Nanoseconds, Spread};
 use serde::Serialize;
 
 use crate::TimedRun;
@@ -76,17 +76,10 @@ impl TriedHere {
         {
             return None;
         }
-        let gains: Vec<f64> = quiet
-            .iter()
-            .map(|round| round.with_them.throughput() / round.as_it_is.throughput())
-            .collect();
-        Some(TriedGain {
-            cores: quiet[0].with_them.cores,
-            rounds: quiet.len(),
-            gain: median(gains.iter().copied())?,
-            low: gains.iter().copied().fold(f64::INFINITY, f64::min),
-            high: gains.iter().copied().fold(0.0, f64::max),
-        })
+        let gains =
+            quiet.iter().map(|round| round.with_them.throughput() / round.as_it_is.throughput());
+        let Spread { median: gain, low, high } = Spread::of(gains)?;
+        Some(TriedGain { cores: quiet[0].with_them.cores, rounds: quiet.len(), gain, low, high })
     }
 }
 

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use kilocore_process::find_program;
+use kilocore_process::{find_program, machine_name};
 
 use crate::ProgramError;
 
@@ -84,16 +84,6 @@ fn interpreter(script: &[u8]) -> Option<(OsString, Option<OsString>)> {
     (!path.is_empty()).then(|| (owned(path), argument))
 }
 
-/// Names of machines that people meet, by their numbers in ELF files.
-const MACHINES: [(u16, &str); 6] = [
-    (3, "x86 with 32 bits"),
-    (8, "MIPS"),
-    (21, "POWER"),
-    (40, "Arm with 32 bits"),
-    (183, "Arm with 64 bits"),
-    (243, "RISC-V"),
-];
-
 fn check(file: &Path, beginning: &[u8]) -> Result<(), ProgramError> {
     let foreign = |what: String| ProgramError::Foreign { program: file.to_owned(), what };
     if !beginning.starts_with(b"\x7fELF") || beginning.len() < 20 {
@@ -103,8 +93,8 @@ fn check(file: &Path, beginning: &[u8]) -> Result<(), ProgramError> {
     let (class, order, system, kind) = (beginning[4], beginning[5], beginning[7], number(16));
     let machine = if order == 2 { number(18).swap_bytes() } else { number(18) };
     if machine != 62 {
-        let known = MACHINES.iter().find(|(number, _)| *number == machine);
-        let name = known.map_or_else(|| format!("machine {machine}"), |(_, name)| (*name).into());
+        let name = machine_name(machine);
+        let name = name.map_or_else(|| format!("machine {machine}"), str::to_owned);
         return Err(foreign(format!("a program for {name}")));
     }
     match (class, system, kind) {
