@@ -127,17 +127,15 @@ impl Shape {
         let counts = is_there(&Role::counts);
         let has_figures = is_there(&|role| matches!(role, Role::Figures { .. } | Role::Given));
         let has_variants = roles.contains(&Role::Variant);
+        let names_figures = roles.iter().any(|role| matches!(role, Role::Figures { .. }));
         let is_wide = is_there(&|role| *role == Role::Unknown) && below.is_some();
         match (counts, has_figures) {
             (true, true) => true,
-            (true, false) => has_variants || is_wide,
+            // A row that is wrong below such names deserves to be told so.
+            (true, false) => has_variants || is_wide || names_figures,
             (false, true) => has_variants,
             // Names without a usable row, which deserve to be told so.
-            (false, false) => {
-                has_variants
-                    && roles.iter().any(Role::counts)
-                    && roles.iter().any(|role| matches!(role, Role::Figures { .. }))
-            }
+            (false, false) => has_variants && roles.iter().any(Role::counts) && names_figures,
         }
     }
 }

@@ -384,3 +384,12 @@ fn what_is_no_table_of_throughputs_is_not_taken_for_one() {
         assert!(!MeasuredTable::is_likely(text), "{text}");
     }
 }
+
+#[test]
+fn a_table_whose_first_row_is_wrong_is_one_all_the_same() {
+    let wrong = "threads,throughput\n1,abc\n2,def\n";
+    assert!(MeasuredTable::is_likely(wrong));
+    let error = MeasuredTable::parse(wrong.as_bytes()).expect_err("no row can be used").to_string();
+    assert!(error.contains("line 2, column 2: throughput is 'abc', not a number"), "{error}");
+    assert!(!MeasuredTable::is_likely("a,b\nsome,words\n"));
+}
