@@ -137,7 +137,7 @@ fn an_ordinary_user_is_told_what_is_missing_and_nothing_runs() {
     };
     open(folder.path());
     let program = folder.path().join("kilocore");
-    fs::copy(env!("CARGO_BIN_EXE_kilocore"), &program).expect("there is room");
+    kilocore_shipped::copy_to_run(Path::new(env!("CARGO_BIN_EXE_kilocore")), &program);
     open(&program);
     let path = folder.path().join("x.pages");
     let output = record(&path, Some(USER), &["--", "echo", "it ran"]);

@@ -88,8 +88,10 @@ fn folder() -> tempfile::TempDir {
         .arg(&source)
         .status();
     assert!(built.expect("there is a compiler").success());
-    fs::copy(env!("CARGO_BIN_EXE_kilocore"), folder.path().join("kilocore"))
-        .expect("there is room");
+    kilocore_shipped::copy_to_run(
+        Path::new(env!("CARGO_BIN_EXE_kilocore")),
+        &folder.path().join("kilocore"),
+    );
     for name in ["planted", "kilocore"] {
         open(&folder.path().join(name));
     }

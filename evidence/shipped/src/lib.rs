@@ -77,6 +77,17 @@ pub fn heed_signals(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(heed) }
 }
 
+/// Copies a program or a library that is about to be run, with its mode.
+///
+/// Another process writes it: one that another test starts just then would inherit the file, open for
+/// writing, and until it executes, nobody may execute the copy.
+///
+/// # Panics
+/// If it cannot be copied.
+pub fn copy_to_run(from: &Path, to: &Path) {
+    output_of(Command::new("cp").args(["--preserve=mode", "--"]).args([from, to]));
+}
+
 /// Returns what a command that succeeds prints.
 ///
 /// # Panics

@@ -28,9 +28,9 @@ fn profile_of(name: &str, way: &str) -> Profile {
     let folder = tempfile::tempdir_in("/tmp").expect("there is room");
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("it is ours");
     let copy = folder.path().join(name);
-    std::fs::copy(program(name), &copy).expect("there is room");
+    kilocore_shipped::copy_to_run(program(name).as_ref(), &copy);
     let library = folder.path().join("libkilocore_measure.so");
-    std::fs::copy(common::library(), &library).expect("there is room");
+    kilocore_shipped::copy_to_run(common::library().as_ref(), &library);
     common::profile_by(&library, &[copy.to_str().expect("a plain path"), way], false)
 }
 
@@ -81,7 +81,7 @@ fn a_service_that_gives_up_its_rights_before_its_first_lock_is_recorded() {
 fn record_into(folder: &Path, user: u32) {
     use std::os::unix::process::CommandExt;
     let copy = folder.parent().expect("a folder is in a folder").join("dropped");
-    std::fs::copy(program("dropped"), &copy).expect("there is room");
+    kilocore_shipped::copy_to_run(program("dropped").as_ref(), &copy);
     let output = Command::new(&copy)
         .arg("take")
         .env("LD_PRELOAD", library())

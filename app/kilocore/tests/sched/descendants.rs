@@ -123,7 +123,7 @@ fn grows(user: As, started: bool) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("it is ours");
     let (source, kilocore) = (family(folder.path()), folder.path().join("kilocore"));
-    fs::copy(env!("CARGO_BIN_EXE_kilocore"), &kilocore).expect("room");
+    kilocore_shipped::copy_to_run(Path::new(env!("CARGO_BIN_EXE_kilocore")), &kilocore);
     let runtime = folder.path().join("runtime");
     fs::create_dir(&runtime).expect("room");
     let mut steering = if user == As::Nobody {

@@ -10,6 +10,7 @@ mod programs;
 mod targets;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use programs::{
@@ -183,7 +184,7 @@ fn a_process_of_another_user_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     // Nobody may not execute what lies in somebody's private folder.
     let copy = folder.path().join("kilocore");
-    fs::copy(env!("CARGO_BIN_EXE_kilocore"), &copy).expect("room");
+    kilocore_shipped::copy_to_run(Path::new(env!("CARGO_BIN_EXE_kilocore")), &copy);
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(folder.path(), open).expect("it is ours");
     let mut command = Command::new(&copy);

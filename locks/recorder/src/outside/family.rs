@@ -56,7 +56,10 @@ impl Look {
                 .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
         });
         let verdict = Some(recorder.examine(pid, &file, same));
-        let steady = process::image(pid) == before && FileId::of(&path).ok() == image;
+        // What is about to execute has no image, and that of before and that of after could be two
+        // such moments. Where this user is not told, the file is not told either.
+        let seen = before.is_some() || file.is_err();
+        let steady = seen && process::image(pid) == before && FileId::of(&path).ok() == image;
         steady.then_some(Self { image, executes_anew, verdict })
     }
 }
