@@ -50,7 +50,7 @@ pub use obstacle::{
 };
 pub use preload::{preload_all, preload_environment, preloading};
 pub use signals::Held;
-pub use sized_command::sized_for;
+pub use sized_command::{is_sized, sized_for};
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;
 pub use status::shell_status;

@@ -27,6 +27,19 @@ pub fn sized_for(command: &[OsString], cores: u32) -> Vec<OsString> {
     command.iter().map(sized).collect()
 }
 
+/// Whether a command says how many cores, or threads, it is run with.
+///
+/// ```
+/// use kilocore_process::is_sized;
+///
+/// assert!(is_sized(&["make", "-j{cores}"].map(Into::into)) && !is_sized(&["make".into()]));
+/// ```
+#[must_use]
+pub fn is_sized(command: &[OsString]) -> bool {
+    let names_it = |word: &str| PLACEHOLDERS.iter().any(|placeholder| word.contains(placeholder));
+    command.iter().filter_map(|word| word.to_str()).any(names_it)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStringExt;

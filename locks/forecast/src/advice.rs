@@ -6,6 +6,7 @@ mod cautions;
 mod contradictions;
 mod culprit;
 mod expected_gain;
+mod explained;
 mod held_against;
 mod kernel_locks;
 mod kernel_subject;

@@ -84,7 +84,7 @@ fn simulated(
         });
         advise(&view, &profiled, &choice, second.as_ref(), &question.machine.name)
     });
-    let measured = held_here(view.profile, &mut today, question, progress)?;
+    let measured = held_here(view.profile, &profiled, &mut today, question, progress)?;
     let recommendation = held(recommendation, measured.as_ref(), &view);
     let limited = match recommendation.verdict {
         Verdict::LimitedByLocks => true,
@@ -119,19 +119,22 @@ fn simulated(
 /// today's lock.
 fn held_here(
     profile: &Profile,
+    profiled: &Profiled,
     today: &mut Candidate<'_>,
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Option<MeasuredHere>, PointError> {
     let Some(scaling) = &profile.scaling else { return Ok(None) };
     let mut here = MeasuredHere::of(scaling);
+    let spins = profiled.locks.first().is_some_and(|lock| lock.family == "spin");
+    let one_core_spins = spins && profiled.threads > 1 && !scaling.sized;
     let fits = |cores: &u32| *cores <= question.machine.hardware_threads();
     if let Some(cores) = here.known().map(|point| point.cores).filter(fits) {
         simulate_all(&mut [today], (&[1, cores], Band::OfProfile), question, progress)?;
         if let (Some(one), Some(all)) = (today.point(1), today.point(cores)) {
             let against = |throughput: f64| throughput / one.point.throughput_per_s;
             let band = (against(all.low), against(all.high));
-            here.compare(against(all.point.throughput_per_s), band);
+            here.compare(against(all.point.throughput_per_s), band, one_core_spins);
         }
     }
     Ok(Some(here))

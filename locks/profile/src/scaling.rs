@@ -121,6 +121,10 @@ pub enum WhyNotTimed {
 pub struct Scaling {
     /// What a unit of work is called: `run` if each run is one.
     pub unit: String,
+    /// Whether the command says how many cores, or threads, it runs with, so that the program's threads
+    /// follow the cores.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sized: bool,
     /// The timed runs. Empty if there were none.
     pub runs: Vec<TimedRun>,
     /// Why there are no runs, or no more of them.
@@ -306,7 +310,7 @@ mod tests {
     }
 
     fn scaling(runs: Vec<TimedRun>) -> Scaling {
-        Scaling { unit: RUN.to_owned(), runs, why_not: None }
+        Scaling { unit: RUN.to_owned(), runs, ..Scaling::default() }
     }
 
     /// The point of the most cores, if the runs are good for anything.

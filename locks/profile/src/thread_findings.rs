@@ -188,8 +188,8 @@ impl fmt::Display for Finding {
             Self::Spinning { spin, longest } => {
                 write!(
                     f,
-                    "Spinning: for {} of their time on a core, threads are in loops that only read \
-                     memory until another thread writes to it",
+                    "Spinning: for {} of their time on a core, threads are in loops that only \
+                     wait until another thread writes to memory",
                     Percent(*spin)
                 )?;
                 longest.iter().try_for_each(|place| write!(f, ", most in {place}"))?;

@@ -195,6 +195,15 @@ impl Activities {
         ])
     }
 
+    /// The threads' time in which they have work: all but waiting for work and for other threads, and
+    /// sleep of their own choice. Of unknown time, some may be without work.
+    #[must_use]
+    pub fn with_work(&self) -> Nanoseconds {
+        let Self { work, idle, barriers, ends, sleep, .. } = *self;
+        let without = Nanoseconds::saturating_sum([work, idle, barriers, ends, sleep]);
+        self.present().saturating_sub(without)
+    }
+
     /// Every activity that is a part of the threads' time, with its name for people, in the order in
     /// which tables show them.
     #[must_use]

@@ -11,7 +11,8 @@ use kilocore_hardware::in_order_of_use;
 use kilocore_lock_profile::{RUN, Run, Scaling, TimedRun, WhyNotTimed};
 use kilocore_process::work::{Counter, Rule};
 use kilocore_process::{
-    CpuId, EndAfter, Input, Observer, Output, Start, allowed_cores, input_is_a_stream, sized_for,
+    CpuId, EndAfter, Input, Observer, Output, Start, allowed_cores, input_is_a_stream, is_sized,
+    sized_for,
 };
 
 use crate::interference::Before;
@@ -65,7 +66,7 @@ pub fn time_on_cores(
     let rounds = fit(timing.budget, ROUNDS).max(fit(timing.budget / 4, MOST_ROUNDS));
     tell(rounds * counts.len() as u32, round * rounds);
     let unit = timing.rule.unit().to_owned();
-    let mut scaling = Scaling { unit, runs: Vec::new(), why_not: None };
+    let mut scaling = Scaling { unit, sized: is_sized(command), ..Scaling::default() };
     let began = Instant::now();
     for number in 0..rounds {
         let round_began = Instant::now();

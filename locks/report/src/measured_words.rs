@@ -62,8 +62,14 @@ pub(crate) fn note(here: &MeasuredHere) -> Option<String> {
     let forecast = here.forecast?;
     let last = here.points.last()?;
     let beside = if forecast.agrees { "agrees with that" } else { "does not agree with that" };
+    let spins = if forecast.one_core_spins && forecast.high < last.speedup_low {
+        " Several threads that spin on one core keep the holder of the lock from it, so that more cores \
+         look better than they are; {threads} in the command lets the threads follow the cores."
+    } else {
+        ""
+    };
     Some(format!(
-        "The forecast {beside}: {:.1} times on {} cores ({:.1} to {:.1}).",
+        "The forecast {beside}: {:.1} times on {} cores ({:.1} to {:.1}).{spins}",
         forecast.speedup, last.cores, forecast.low, forecast.high
     ))
 }

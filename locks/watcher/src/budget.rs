@@ -6,32 +6,50 @@
 
 use kilocore_figures::Nanoseconds;
 
-/// The share of the cores' time that watching may take at first, by estimate. Of real servers, some
-/// lost nothing and some up to four times as much of their throughput, perhaps because a thread that
-/// is held up holds up others.
-const SHARE: f64 = 0.012;
-/// The share that it may take later.
-const LATER: f64 = 0.004;
-/// How long the first one lasts, in nanoseconds.
+/// How long the first share lasts, in nanoseconds.
 const AT_FIRST: f64 = 3e9;
 /// What may be spent before any time has passed, so that the first windows need not wait, in
 /// nanoseconds.
 const ADVANCE: f64 = 10e6;
 
-/// How long after the begin so much may have been spent, on a machine of so many cores.
-pub(crate) fn due(spent: Nanoseconds, cores: f64) -> Nanoseconds {
-    let of_a_core = (spent.0 as f64 - ADVANCE).max(0.0) / cores.max(1.0);
-    let at_first = of_a_core.min(SHARE * AT_FIRST);
-    Nanoseconds((at_first / SHARE + (of_a_core - at_first) / LATER) as u64)
+/// The share of the cores' time that watching may take, by estimate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    /// In the first seconds.
+    at_first: f64,
+    /// Later.
+    later: f64,
+}
+
+impl Budget {
+    /// Of a program that ran already, and serves somebody. Of real servers, some lost nothing and some
+    /// up to four times as much of their throughput, perhaps because a thread that is held up holds up
+    /// others.
+    pub(crate) const ATTACHED: Self = Self { at_first: 0.012, later: 0.004 };
+    /// Of a program that was started to be watched. It may run for a second only, and then the share
+    /// of an attached one is too little to tell how long its locks are held.
+    pub(crate) const STARTED: Self = Self { at_first: 0.08, later: 0.004 };
+
+    /// How long after the begin so much may have been spent, on a machine of so many cores.
+    pub(crate) fn due(self, spent: Nanoseconds, cores: f64) -> Nanoseconds {
+        let of_a_core = (spent.0 as f64 - ADVANCE).max(0.0) / cores.max(1.0);
+        let at_first = of_a_core.min(self.at_first * AT_FIRST);
+        let later = of_a_core - at_first;
+        Nanoseconds((at_first / self.at_first + later / self.later) as u64)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// After how many milliseconds the next window is due.
+    /// After how many milliseconds the next window is due, of a program that ran already.
     fn due_ms(spent: f64, cores: f64) -> u64 {
-        due(Nanoseconds((spent * 1e6) as u64), cores).0.div_ceil(1_000_000)
+        due_by(Budget::ATTACHED, spent, cores)
+    }
+
+    fn due_by(budget: Budget, spent: f64, cores: f64) -> u64 {
+        budget.due(Nanoseconds((spent * 1e6) as u64), cores).0.div_ceil(1_000_000)
     }
 
     #[test]
@@ -47,5 +65,12 @@ mod tests {
         assert_eq!(due_ms(10.0 + 72.0, 2.0), 3_000);
         assert_eq!(due_ms(10.0 + 72.0 + 56.0, 2.0), 10_000);
         assert_eq!(due_ms(10.0 + 72.0 + 24.0, 8.0), 1_000);
+    }
+
+    #[test]
+    fn a_program_that_was_started_is_watched_more_at_first_alone() {
+        // 8 % of two cores for three seconds, and 0.4 % of them for seven more.
+        assert_eq!(due_by(Budget::STARTED, 10.0 + 160.0, 2.0), 1_000);
+        assert_eq!(due_by(Budget::STARTED, 10.0 + 480.0 + 56.0, 2.0), 10_000);
     }
 }

@@ -1,7 +1,8 @@
-//! Constants that registers were given.
+//! What registers were given.
 //!
 //! What a register had before it was exchanged with memory is gone. But a lock's code gives it a
-//! constant shortly before, as a rule. So the code before a place is read for one.
+//! constant shortly before, or copies another register that still has it. So the code before a place is
+//! read for that.
 
 use iced_x86::{
     Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
@@ -11,13 +12,30 @@ use iced_x86::{
 /// How far back code is read, in bytes.
 pub(crate) const BEFORE: usize = 64;
 
-/// The constant that a register was given last before `end`, as far as the bytes before it tell.
+/// What a register was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// A constant.
+    Constant(u64),
+    /// What another register has, and has still.
+    Copy(Register),
+}
+
+/// The constant that a register was given last before `end`, if it was one.
+pub(crate) fn constant_in(register: Register, before: &[u8], end: u64) -> Option<u64> {
+    match given_to(register, before, end)? {
+        Given::Constant(constant) => Some(constant),
+        Given::Copy(_) => None,
+    }
+}
+
+/// What a register was given last before `end`, as far as the bytes before it tell.
 /// They may be read from any place on; readings that end at `end` soon agree, and the one that
 /// most agree on is taken.
-pub(crate) fn constant_in(register: Register, before: &[u8], end: u64) -> Option<u64> {
+pub(crate) fn given_to(register: Register, before: &[u8], end: u64) -> Option<Given> {
     let mut information = InstructionInfoFactory::new();
     let from = before.len().saturating_sub(BEFORE);
-    let mut answers: Vec<(Option<u64>, usize)> = Vec::new();
+    let mut answers: Vec<(Option<Given>, usize)> = Vec::new();
     for start in from..before.len() {
         let Some(answer) = last_given(&mut information, register, &before[start..], end) else {
             continue;
@@ -32,14 +50,14 @@ pub(crate) fn constant_in(register: Register, before: &[u8], end: u64) -> Option
 }
 
 /// Reads instructions from the beginning of `bytes` to exactly its end. Returns `None` if that
-/// cannot be, or if none of them writes the register; else the constant that the last one gave it,
-/// if it is one.
+/// cannot be, or if none of them writes the register; else what the last one gave it, if that is
+/// known.
 fn last_given(
     information: &mut InstructionInfoFactory,
     register: Register,
     bytes: &[u8],
     end: u64,
-) -> Option<Option<u64>> {
+) -> Option<Option<Given>> {
     let begin = end.wrapping_sub(bytes.len() as u64);
     let mut decoder = Decoder::with_ip(64, bytes, begin, DecoderOptions::NONE);
     let mut answer = None;
@@ -48,32 +66,42 @@ fn last_given(
         if instruction.is_invalid() {
             return None;
         }
-        let whole = register.full_register();
-        let gives = information.info(&instruction).used_registers().iter().any(|used| {
-            used.register().full_register() == whole
-                && !matches!(used.access(), OpAccess::Read | OpAccess::CondRead)
-        });
-        if gives {
+        let mut gives = |register: Register| {
+            let whole = register.full_register();
+            information.info(&instruction).used_registers().iter().any(|used| {
+                used.register().full_register() == whole
+                    && !matches!(used.access(), OpAccess::Read | OpAccess::CondRead)
+            })
+        };
+        let lost = matches!(answer, Some(Some(Given::Copy(of))) if gives(of));
+        if gives(register) {
             answer = Some(given(&instruction));
+        } else if lost {
+            answer = Some(None);
         }
     }
     answer
 }
 
-/// The constant that an instruction puts into its first operand, if it does.
-fn given(instruction: &Instruction) -> Option<u64> {
+/// What an instruction puts into its first operand, if that is a constant or a copy.
+fn given(instruction: &Instruction) -> Option<Given> {
     match instruction.mnemonic() {
-        Mnemonic::Mov if is_immediate(instruction.op1_kind()) => Some(instruction.immediate(1)),
+        Mnemonic::Mov if is_immediate(instruction.op1_kind()) => {
+            Some(Given::Constant(instruction.immediate(1)))
+        }
+        Mnemonic::Mov if instruction.op1_kind() == OpKind::Register => {
+            Some(instruction.op1_register()).filter(|source| source.is_gpr()).map(Given::Copy)
+        }
         Mnemonic::Xor | Mnemonic::Sub
             if instruction.op1_kind() == OpKind::Register
                 && instruction.op0_register() == instruction.op1_register() =>
         {
-            Some(0)
+            Some(Given::Constant(0))
         }
         Mnemonic::Or
             if is_immediate(instruction.op1_kind()) && instruction.immediate(1) == u64::MAX =>
         {
-            Some(u64::MAX)
+            Some(Given::Constant(u64::MAX))
         }
         _ => None,
     }

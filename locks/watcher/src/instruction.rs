@@ -3,8 +3,8 @@
 //! A watchpoint tells of a write after it has happened: the address that is sampled is that of the
 //! next instruction. So the instruction is looked for backwards. Of all the ways to read the bytes
 //! before that address, the right one is a write to just the watched word, with the registers as
-//! they are. What it stored is in its operands, or in a register that was given a constant shortly
-//! before. What it found there is in a register, or follows from the flags.
+//! they are. What it stored is in its operands, or in a register that was given a constant or a
+//! copy shortly before. What it found there is in a register, or follows from the flags.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use iced_x86::{
     Register,
 };
 
-use crate::constants::{BEFORE, constant_in, is_immediate};
+use crate::constants::{BEFORE, Given, given_to, is_immediate};
 use crate::registers::{Registers, mask};
 
 /// The longest instruction, in bytes.
@@ -57,8 +57,8 @@ pub(crate) struct Write {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
     instruction: Instruction,
-    /// The constant that the register with its source had been given, if it was one.
-    constant: Option<u64>,
+    /// What the register with its source had been given, if that is known.
+    given: Option<Given>,
 }
 
 impl Site {
@@ -78,20 +78,25 @@ impl Site {
         });
         let (length, instruction) = fitting.max_by_key(|(length, ..)| (votes[*length], *length))?;
         let before = &code[..code.len() - length];
-        let constant = match instruction.mnemonic() {
-            Mnemonic::Xchg => constant_in(register_operand(&instruction), before, instruction.ip()),
-            Mnemonic::Xadd => constant_in(instruction.op1_register(), before, instruction.ip()),
+        let given = match instruction.mnemonic() {
+            Mnemonic::Xchg => given_to(register_operand(&instruction), before, instruction.ip()),
+            Mnemonic::Xadd => given_to(instruction.op1_register(), before, instruction.ip()),
             _ => None,
         };
-        Some(Self { instruction, constant })
+        Some(Self { instruction, given })
     }
 
     /// What the instruction has done with these registers; `None` if that was not a write to the
     /// `watched` bytes.
     pub(crate) fn write(&self, registers: &Registers, watched: &Range<u64>) -> Option<Write> {
         let (address, size) = written(&self.instruction, registers)?;
+        let given = match self.given {
+            Some(Given::Constant(constant)) => Some(constant),
+            Some(Given::Copy(of)) => registers.get(of),
+            None => None,
+        };
         hits(address, size, watched)
-            .then(|| effect(&self.instruction, self.constant, registers, address, size))
+            .then(|| effect(&self.instruction, given, registers, address, size))
     }
 }
 
@@ -148,7 +153,7 @@ fn written(instruction: &Instruction, registers: &Registers) -> Option<(u64, usi
 /// What a write of an instruction did.
 fn effect(
     instruction: &Instruction,
-    constant: Option<u64>,
+    given: Option<u64>,
     registers: &Registers,
     address: u64,
     size: usize,
@@ -166,7 +171,7 @@ fn effect(
     };
     let counted = Write { zero: Some(registers.zero()), sign: Some(registers.sign()), ..flags };
     let operand = operand(instruction, registers).map(|value| value & kept);
-    let constant = constant.map(|value| value & kept);
+    let given = given.map(|value| value & kept);
     let added = |by: Option<u64>| match by {
         Some(by) => Write { change: Change::Added(by & kept), ..counted },
         None => counted,
@@ -190,9 +195,9 @@ fn effect(
             // The register holds what was in memory, whichever operand it is.
             let register = register_operand(instruction);
             let old = registers.get(register).map(|value| value & kept);
-            Write { old, new: constant, change: Change::Stored, ..flags }
+            Write { old, new: given, change: Change::Stored, ..flags }
         }
-        Mnemonic::Xadd => Write { old: operand, ..added(constant) },
+        Mnemonic::Xadd => Write { old: operand, ..added(given) },
         Mnemonic::Mov => Write { new: operand, change: Change::Stored, ..flags },
         Mnemonic::Inc => added(Some(1)),
         Mnemonic::Dec => added(Some(u64::MAX)),
@@ -283,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_stores_the_constant_that_its_register_was_given() {
+    fn an_exchange_stores_what_its_register_was_given() {
         // xor %eax,%eax; mov %rsi,%rsi; xchg %eax,(%rdi)
         let release = [0x31, 0xc0, 0x48, 0x89, 0xf6, 0x87, 0x07];
         let write = read(&release, &[(DI, WORD), (AX, 2)]).unwrap();
@@ -292,9 +297,15 @@ mod tests {
         let mark = [0xb8, 2, 0, 0, 0, 0x87, 0x07];
         let write = read(&mark, &[(DI, WORD), (AX, 1)]).unwrap();
         assert_eq!((write.old, write.new, write.atomic), (Some(1), Some(2), true));
-        // mov %ecx,%eax; xchg %eax,(%rdi): not a constant
-        let other = [0x89, 0xc8, 0x87, 0x07];
-        assert_eq!(read(&other, &[(DI, WORD), (AX, 1)]).unwrap().new, None);
+        // mov %edx,%eax; xchg %eax,(%rdi): the other register has it still.
+        let copy = [0x89, 0xd0, 0x87, 0x07];
+        assert_eq!(read(&copy, &[(DI, WORD), (AX, 1), (DX, 3)]).unwrap().new, Some(3));
+        // mov %edx,%eax; inc %edx; xchg %eax,(%rdi): it has something else by now.
+        let lost = [0x89, 0xd0, 0xff, 0xc2, 0x87, 0x07];
+        assert_eq!(read(&lost, &[(DI, WORD), (AX, 1), (DX, 4)]).unwrap().new, None);
+        // mov (%rdx),%eax; xchg %eax,(%rdi): nobody knows what was there.
+        let loaded = [0x8b, 0x02, 0x87, 0x07];
+        assert_eq!(read(&loaded, &[(DI, WORD), (AX, 1), (DX, WORD)]).unwrap().new, None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use kilocore_linux::{processor_time, thread_time};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::budget::Budget;
 use crate::calls::Calls;
 use crate::cost::{self, STACK_NS, SWITCH_NS, TRACE_NS};
 use crate::error::WatchError;
@@ -93,13 +94,14 @@ pub(crate) struct Session {
     /// with what others do.
     most: Duration,
     chance: Xoshiro256PlusPlus,
+    budget: Budget,
     began: Moment,
     number: u64,
     own_before: Duration,
 }
 
 impl Session {
-    pub(crate) fn new(family: Family, seed: u64) -> Result<Self, WatchError> {
+    pub(crate) fn new(family: Family, budget: Budget, seed: u64) -> Result<Self, WatchError> {
         Ok(Self {
             source: Source::open()?,
             family,
@@ -117,6 +119,7 @@ impl Session {
             stacks_lost: false,
             most: LONGEST,
             chance: Xoshiro256PlusPlus::seed_from_u64(seed),
+            budget,
             began: Moment::now(),
             number: 0,
             own_before: thread_time(),

@@ -4,7 +4,7 @@
 //! several windows. So the events are kept, and told when the session is over. The same goes for
 //! those who give others work (`wakers.rs`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::word_names::Names;
 use kilocore_lock_profile::thread_account as time;
@@ -52,6 +52,31 @@ pub(crate) struct Times {
     spun: SpinAddresses,
 }
 
+/// The words that several threads try to take, in so many of the window's samples that few of them can be
+/// tries that succeed.
+///
+/// A turn of a loop that tries to take a lock looks the same whether it is got at once or not. But to get
+/// it at once takes some ten nanoseconds, which is a small part of what a thread does with the lock, and
+/// without it.
+fn fought_for(window: &Window, spins: &[Option<Spin>]) -> BTreeSet<Word> {
+    /// The share of the samples of threads in the program's own code.
+    const OFTEN: f64 = 0.25;
+    /// Fewer samples say nothing.
+    const FEWEST: usize = 4;
+    let user = window.ticks.iter().filter(|tick| !tick.kernel).count();
+    let mut found: BTreeMap<Word, Vec<Tid>> = BTreeMap::new();
+    for (tick, spin) in window.ticks.iter().zip(spins) {
+        if let Some(word) = spin.filter(|spin| !spin.waits).and_then(|spin| spin.word) {
+            found.entry(word).or_default().push(tick.tid);
+        }
+    }
+    let several = |threads: &[Tid]| threads.iter().any(|tid| *tid != threads[0]);
+    let often =
+        |threads: &[Tid]| threads.len() >= FEWEST && threads.len() as f64 >= OFTEN * user as f64;
+    found.retain(|_, threads| often(threads) && several(threads));
+    found.into_keys().collect()
+}
+
 impl Times {
     /// Keeps a window, with what the threads spun for that its ticks found. If it was `timed`, a thread
     /// without an event had no core, whatever the system says of it.
@@ -78,8 +103,11 @@ impl Times {
         events.extend(switches.map(|switch| event(switch.at, switch.tid, EventKind::In)));
         // Hits of watchpoints are time in the kernel that the program would not spend there.
         let ticks = window.ticks.iter().zip(spins).filter(|_| window.watched.is_empty());
+        let fought_for = fought_for(window, spins);
         for (tick, spin) in ticks {
-            let spins = spin.is_some_and(|spin| spin.waits);
+            let fights = |word: &Word| fought_for.contains(word);
+            let spins =
+                spin.is_some_and(|spin| spin.waits || spin.word.as_ref().is_some_and(fights));
             events.push(event(tick.at, tick.tid, EventKind::Tick { kernel: tick.kernel, spins }));
             if let Some(registers) = tick.registers.filter(|_| spins) {
                 self.spun.add(tick.pid, tick.tid, registers.ip());

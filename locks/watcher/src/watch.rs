@@ -10,6 +10,7 @@ use kilocore_figures::Nanoseconds;
 use kilocore_linux as proc_files;
 use kilocore_lock_profile::{Process, Run, Threads, Watching};
 
+use crate::budget::Budget;
 use crate::cores::usable_cores;
 use crate::document::{Member, outside, processes};
 use crate::error::WatchError;
@@ -125,7 +126,8 @@ pub fn watch(
     wait: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Run, WatchError> {
     check(pid)?;
-    let mut session = Session::new(Family::of(pid, options.scope), options.seed)?;
+    let budget = if options.attached { Budget::ATTACHED } else { Budget::STARTED };
+    let mut session = Session::new(Family::of(pid, options.scope), budget, options.seed)?;
     // Whoever ran before may use other cores than this process may.
     let threads = session.family.threads.keys().map(|tid| tid.0).filter(|_| options.attached);
     let cores = match kilocore_process::cores_of(threads).len() {

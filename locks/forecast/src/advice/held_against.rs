@@ -3,10 +3,12 @@
 //! What was measured is right. Where more cores bring nothing here, no answer says that the program
 //! scales, and where the forecast does not agree with what was measured there is no advice from it.
 
-use kilocore_lock_profile::{Lock, Profile, Run, ScalingPoint};
+use kilocore_lock_profile::{Family, Lock, Profile, Run, ScalingPoint};
 
 use super::answer::{answer, unknown};
+use super::explained::{explained_by_locks, falls_short, spun_away};
 use super::kernel_locks::{self, InKernel};
+use super::only_waits;
 use super::remedy::{is_replaced, remedy};
 use crate::evidence::busy_host;
 use crate::from_profile::wanted_at;
@@ -30,7 +32,7 @@ pub(crate) fn held_against(
     let run = profile.and_then(|profile| profile.runs.first());
     let run = run.filter(|run| busy_host(run).is_none());
     let in_kernel = profile.and_then(kernel_locks::large);
-    let waited = run.and_then(waited_for);
+    let by_locks = || run.and_then(|run| limited_here(run, here));
     let confidence = given.confidence.clone();
     let held = match (given.verdict, shown) {
         (Verdict::LimitedByKernelLocks, shown) => in_kernel_here(given, in_kernel.as_ref(), shown),
@@ -39,26 +41,29 @@ pub(crate) fn held_against(
                 Some((point, forecast)) if limits_here(&given, &point) => {
                     worse_than_forecast(given, &point, forecast.speedup)
                 }
-                Some((point, forecast)) => match in_kernel {
-                    Some(waits) if point.speedup < forecast.speedup => {
-                        waits.limits(Some(&did(&point)))
-                    }
-                    _ => disagreeing(&point, forecast.speedup),
-                },
+                Some((point, forecast)) => {
+                    let dearer = point.speedup < forecast.speedup;
+                    let explained = match in_kernel.filter(|_| dearer) {
+                        Some(waits) => Some(waits.limits(Some(&did(&point)))),
+                        None => by_locks().filter(|_| dearer),
+                    };
+                    explained.unwrap_or_else(|| disagreeing(&point, forecast.speedup))
+                }
                 None if given.verdict == Verdict::CoresUnused => turns(given, shown),
+                None if given.verdict == Verdict::Unknown => by_locks().unwrap_or(given),
                 None => given,
             }
         }
-        (_, Shown::Unused(point)) => unused(given, &point),
-        (_, Shown::BusyForNothing(point)) if point.speedup < 1.0 && waited.is_some() => {
-            waited.map_or(given, |waited| limited_here(&point, &waited))
-        }
-        (Verdict::NotByLocks, Shown::BusyForNothing(point)) => busy_for_nothing(&point),
-        (Verdict::Unknown | Verdict::TooLittleEvidence, Shown::BusyForNothing(point)) => {
-            let mut given = given;
-            given.text.insert(0, format!("Measured here: {}; {}.", did(&point), why_busy(&point)));
-            given
-        }
+        (_, Shown::Unused(point)) => by_locks().unwrap_or_else(|| unused(given, &point)),
+        (verdict, Shown::BusyForNothing(point)) => by_locks().unwrap_or_else(|| match verdict {
+            Verdict::NotByLocks => busy_for_nothing(&point),
+            _ => {
+                let why = format!("Measured here: {}; {}.", did(&point), why_busy(&point));
+                let mut given = given;
+                given.text.insert(0, why);
+                given
+            }
+        }),
     };
     Recommendation { confidence, ..held }
 }
@@ -104,26 +109,58 @@ fn waited_for(run: &Run) -> Option<WaitedFor<'_>> {
     })
 }
 
-/// More cores bring less, and threads wait for a lock: that needs no forecast.
-fn limited_here(point: &ScalingPoint, waited: &WaitedFor<'_>) -> Recommendation {
+/// The answer that locks limit it, if waits for them explain what more cores do not bring here. That needs
+/// no forecast.
+fn limited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
+    let point = here.known()?;
+    let waited = waited_for(run);
+    if let Some(waited) = waited.as_ref().filter(|waited| waited.lock.family == Family::Spin)
+        && let Some(share) = spun_away(run)
+    {
+        let point = Some(&point).filter(|point| falls_short(point));
+        return Some(for_one_lock(point, waited, Some(share)));
+    }
+    let point = Some(point).filter(falls_short)?;
+    if let Some(waits) = only_waits::longest(run, point.busy_cores) {
+        return waits.limits(&did(&point));
+    }
+    let waited = waited?;
+    let explained = explained_by_locks(run, &point);
+    let foretold = here.forecast.is_some_and(|forecast| forecast.agrees);
+    let shown = explained.is_some() || foretold || point.speedup < 1.0;
+    shown.then(|| for_one_lock(Some(&point), &waited, explained))
+}
+
+/// More cores bring little, as `point` says if it shows that, and threads wait for a lock. `share` is how
+/// much of the time of threads that have work that is, where it is known.
+fn for_one_lock(
+    point: Option<&ScalingPoint>,
+    waited: &WaitedFor<'_>,
+    share: Option<f64>,
+) -> Recommendation {
     let lock = waited.lock;
     let place = wanted_at(lock);
     let what = lock.what.as_deref().map_or_else(String::new, |what| format!(" ({what})"));
+    let share = share.map(|share| {
+        format!("threads that have work wait {} of their time for locks", percent(share))
+    });
+    let said: Vec<String> = point.map(did).into_iter().chain(share).collect();
     let why = format!(
         "{}, and {} of the acquisitions of the lock{what} at {place} had to wait",
-        did(point),
+        said.join(", "),
         percent(waited.waits)
     );
     let unknown =
-        "How much another lock would bring on more cores is not forecast: what was seen does not \
-                   allow it."
+        "How far it scales on more cores, and what another lock would bring there, is not \
+                   forecast: what was seen does not allow it."
             .to_owned();
     let mend = match waited.is_replaced {
         true => "`kilocore run --lock NAME` puts another lock there: time the program under some."
             .to_owned(),
         false => remedy(lock, None),
     };
-    answer(Verdict::LimitedByLocks, &why, vec![mend, unknown])
+    let limited = answer(Verdict::LimitedByLocks, &why, vec![mend, unknown]);
+    Recommendation { scaling_known: false, ..limited }
 }
 
 /// What was measured, worded such that it can stand in a sentence.
@@ -277,16 +314,16 @@ mod tests {
     #[test]
     fn a_forecast_that_disagrees_gives_no_advice() {
         let mut here = here(0.5, 2.0);
-        here.compare(1.1, (1.1, 1.1));
+        here.compare(1.1, (1.1, 1.1), false);
         let held = held_against(of(Verdict::LimitedByLocks), &here, None);
         assert_eq!((held.verdict, held.lock, held.command), (Verdict::Unknown, None, None));
         assert!(held.headline.contains("does not agree"), "{}", held.headline);
         let mut worse = self::here(2.5, 1.9);
-        worse.compare(1.5, (1.4, 1.6));
+        worse.compare(1.5, (1.4, 1.6), false);
         let held = held_against(of(Verdict::LimitedByLocks), &worse, None);
         assert_eq!((held.verdict, held.command), (Verdict::LimitedByLocks, None));
         assert!(held.headline.contains("it does 0.40 times"), "{}", held.headline);
-        here.compare(1.9, (1.9, 1.9));
+        here.compare(1.9, (1.9, 1.9), false);
         let given = of(Verdict::LimitedByLocks);
         assert_eq!(held_against(given.clone(), &here, None), given);
     }
@@ -319,7 +356,7 @@ mod tests {
     #[test]
     fn locks_of_the_kernel_explain_what_the_forecast_does_not() {
         let mut here = here(0.8, 1.9);
-        here.compare(1.9, (1.9, 1.9));
+        here.compare(1.9, (1.9, 1.9), false);
         let held = |thousandths| {
             let profile = kernel_locks::tests::profile(thousandths);
             held_against(of(Verdict::LimitedByLocks), &here, Some(&profile))

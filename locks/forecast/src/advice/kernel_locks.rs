@@ -7,7 +7,7 @@
 //! Waits in futexes are left out: there, threads wait for locks of the program.
 
 use kilocore_figures::Nanoseconds;
-use kilocore_lock_profile::{Activities, KernelLockWaits, Profile, Run, ThreadTimes};
+use kilocore_lock_profile::{KernelLockWaits, Profile, Run, ThreadTimes};
 use kilocore_show::shell::shell_words;
 
 use super::answer::answer;
@@ -199,10 +199,8 @@ fn waits(times: &ThreadTimes) -> Vec<(&KernelLockWaits, &'static Subject)> {
 /// the kernel did not show that, or not for long enough.
 fn share(times: &ThreadTimes) -> Option<f64> {
     let total = times.total();
-    let Activities { work, idle, barriers, ends, sleep, kernel_locks, .. } = total;
-    // Of unknown time, some may be without work. Then the share is larger than what is said.
-    let without_work = Nanoseconds::saturating_sum([work, idle, barriers, ends, sleep]);
-    let with_work = total.present().saturating_sub(without_work);
+    // Where some of it is without work, the share is larger than what is said.
+    let with_work = total.with_work();
     let seen = times.is_enough() && times.coverage.kernel_locks_seen;
     if !seen || with_work == Nanoseconds(0) {
         return None;
@@ -210,13 +208,13 @@ fn share(times: &ThreadTimes) -> Option<f64> {
     let placed = Nanoseconds::saturating_sum(times.kernel_locks.iter().map(|one| one.waited));
     let counted = Nanoseconds::saturating_sum(waits(times).iter().map(|(one, _)| one.waited));
     let of_the_kernel = if placed == Nanoseconds(0) { 1.0 } else { counted.share_of(placed) };
-    Some(kernel_locks.share_of(with_work) * of_the_kernel)
+    Some(total.kernel_locks.share_of(with_work) * of_the_kernel)
 }
 
 #[cfg(test)]
 pub(in crate::advice) mod tests {
     use kilocore_lock_profile::{
-        Interference, KernelLockKind, RoleTimes, Run, TimesCoverage, Watching,
+        Activities, Interference, KernelLockKind, RoleTimes, Run, TimesCoverage, Watching,
     };
 
     use super::*;

@@ -18,12 +18,30 @@ use crate::{Recommendation, Verdict};
 const MOST_OF_THE_WAITS: f64 = 0.5;
 /// The share of the time of threads that have work from which on they matter.
 const MATTER: f64 = 0.05;
+/// The same share from which on they explain that more cores bring little.
+const EXPLAINS: f64 = 0.1;
+/// What is not known then.
+const NO_FORECAST: &str = "How far the program scales on more cores is not forecast: nobody can count how often \
+                           that lock is taken, or time how long it is held.";
 /// How much of a core may be missing until threads count as computing one at a time.
 const ONE_CORE: f64 = 1.25;
+
+/// Such a lock, the one that threads wait for longest.
+pub(super) struct OnlyWaitedFor<'a> {
+    lock: &'a Lock,
+    process: &'a Process,
+    /// The share of the time of threads that have work in which they wait for such locks.
+    share: f64,
+}
 
 /// The answer for a run whose threads wait mostly for such locks. `busy_cores` is how many cores it kept
 /// busy on average.
 pub(super) fn answer(run: &Run, busy_cores: f64) -> Option<Recommendation> {
+    Some(about(&longest(run, busy_cores)?, run, busy_cores))
+}
+
+/// The lock that threads wait for longest, if they wait mostly for such locks.
+pub(super) fn longest(run: &Run, busy_cores: f64) -> Option<OnlyWaitedFor<'_>> {
     let locks = || run.processes.iter().flat_map(|process| &process.locks);
     let all: Nanoseconds<f64> = locks().map(Lock::waited).sum();
     let dark: Nanoseconds<f64> = locks().filter(|lock| is_uncounted(lock)).map(Lock::waited).sum();
@@ -45,7 +63,7 @@ pub(super) fn answer(run: &Run, busy_cores: f64) -> Option<Recommendation> {
         .iter()
         .filter_map(|process| Some((process, worst(process)?)))
         .max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    Some(about(&process.locks[index], process, run, busy_cores, share))
+    Some(OnlyWaitedFor { lock: &process.locks[index], process, share })
 }
 
 /// Whether threads hardly wait for locks, by the account of all their time.
@@ -64,9 +82,33 @@ pub(super) fn gap(run: &Run) -> Option<String> {
     })
 }
 
-fn about(lock: &Lock, process: &Process, run: &Run, busy_cores: f64, share: f64) -> Recommendation {
+impl OnlyWaitedFor<'_> {
+    /// How long threads wait for it, worded such that it can stand in a sentence.
+    fn how_long(&self) -> String {
+        let what = self.lock.what.as_deref().unwrap_or("a lock of an unknown kind");
+        format!(
+            "threads that have work wait {} of their time for a lock whose acquisitions cannot be seen \
+             from outside, {what}, acquired at {}",
+            percent(self.share),
+            wanted_at(self.lock)
+        )
+    }
+
+    /// The answer that it limits the program, if threads wait for it long enough to explain what was
+    /// measured: that more cores bring little.
+    pub(super) fn limits(&self, measured: &str) -> Option<Recommendation> {
+        let why = format!("{measured}, and {}", self.how_long());
+        let text = vec![remedy(self.lock, None), NO_FORECAST.to_owned()];
+        (self.share >= EXPLAINS).then(|| {
+            let limited = super::answer::answer(Verdict::LimitedByLocks, &why, text);
+            Recommendation { scaling_known: false, ..limited }
+        })
+    }
+}
+
+fn about(waits: &OnlyWaitedFor<'_>, run: &Run, busy_cores: f64) -> Recommendation {
+    let OnlyWaitedFor { lock, process, share } = *waits;
     let what = lock.what.as_deref().unwrap_or("a lock of an unknown kind");
-    let place = wanted_at(lock);
     let others =
         run.processes.iter().filter(|one| one.pid != process.pid).map(|one| one.threads.cpu_time);
     // What is known of the processor time of a process that was watched may be less than all of it.
@@ -82,10 +124,5 @@ fn about(lock: &Lock, process: &Process, run: &Run, busy_cores: f64, share: f64)
         );
         return super::answer::answer(Verdict::LimitedByLocks, &why, vec![remedy(lock, None)]);
     }
-    let why = format!(
-        "threads that have work wait {} of their time for a lock whose acquisitions cannot be seen from outside, \
-         {what}, acquired at {place}",
-        percent(share)
-    );
-    super::answer::answer(Verdict::Unknown, &why, vec![remedy(lock, None)])
+    super::answer::answer(Verdict::Unknown, &waits.how_long(), vec![remedy(lock, None)])
 }

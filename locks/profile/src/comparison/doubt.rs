@@ -215,7 +215,7 @@ mod tests {
             }
         };
         let runs = (0..rounds).flat_map(|round| [run(round, 1, one), run(round, 2, two)]);
-        let scaling = Scaling { unit: RUN.to_owned(), runs: runs.collect(), why_not: None };
+        let scaling = Scaling { unit: RUN.to_owned(), runs: runs.collect(), ..Scaling::default() };
         let text = format!(
             r#"{{"format": "kilocore-profile", "version": 1, "command": ["./old/service", "-t", "2"],
             "host": {{"processor": "some", "cores": 2, "clock_ghz": 2.0, "kernel": "6.1"}},

@@ -294,8 +294,8 @@ fn threads_that_spin_for_one_another_contend() {
             (0..100).flat_map(|at| [1, 2].map(|thread| (at, thread, tick(at < spins)))).collect();
         program.long_window((0, 100), &ticks, &[]).times()
     };
-    let spun = "Spinning: for 90 % of their time on a core, threads are in loops that only read memory \
-                until another thread writes to it, most in spin_barrier.";
+    let spun = "Spinning: for 90 % of their time on a core, threads are in loops that only wait until \
+                another thread writes to memory, most in spin_barrier.";
     assert_eq!(sentences(&program(90)), [spun]);
     let says = |times: &ThreadTimes| {
         let no = times.findings.iter().any(|one| matches!(one, Finding::NoContention { .. }));

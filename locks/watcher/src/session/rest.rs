@@ -6,7 +6,6 @@ use kilocore_linux::thread_time;
 use rand_core::Rng;
 
 use super::{Session, about_one};
-use crate::budget::due;
 use crate::cores::usable_cores;
 use crate::ids::Moment;
 use crate::source::Wait;
@@ -62,7 +61,7 @@ impl Session {
         let own = thread_time();
         self.ledger.cost += Nanoseconds::from(own.saturating_sub(self.own_before)).calculated();
         self.own_before = own;
-        let due = due(Nanoseconds(self.ledger.cost.0 as u64), usable_cores());
+        let due = self.budget.due(Nanoseconds(self.ledger.cost.0 as u64), usable_cores());
         let passed = Moment::now() - self.began;
         // Some of it is chance, so as not to keep step with the program.
         let chance = about_one(&mut self.chance);
