@@ -4,6 +4,8 @@
 //! nothing else. The looks from outside see all threads, and in which system calls they sleep.
 //! Sleep that the recorder cannot explain may be waiting for locks that the recorder does not know.
 
+mod around_locks;
+
 use std::collections::BTreeMap;
 
 use kilocore_figures::Nanoseconds;
@@ -47,6 +49,10 @@ pub struct Coverage {
     /// The share of the program's processor time that the process under forecast used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_share: Option<f64>,
+    /// The share of that process's processor time that its threads spent under locks and between two of
+    /// them. The rest came before a thread's first lock, or after its last. `None` if that was not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub around_locks: Option<f64>,
     /// The share of the threads' time of which it is known where it went, of a program that was
     /// watched.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +119,7 @@ impl Coverage {
             recorded_share: outside
                 .filter(|outside| outside.is_enough())
                 .and_then(|_| recorded_share(run, evidence)),
+            around_locks: subject(run).and_then(around_locks::share),
             known: known(run),
             spinning: spinning(run),
             strain: strain(profile, run),
@@ -136,6 +143,9 @@ impl Coverage {
                 "the process whose locks were seen used {} of the program's processor time",
                 percent(share)
             ));
+        }
+        if let Some(share) = self.around_locks.filter(|share| *share < LEAST_RECORDED) {
+            gaps.push(around_locks::gap(share));
         }
         if self.locks_not_recorded > 0 {
             gaps.push(format!(
@@ -177,9 +187,11 @@ impl Coverage {
         gaps
     }
 
-    /// Whether the process under forecast used too small a part of the program's processor time.
+    /// Whether the process under forecast, or what its threads did around their locks, used too small a part
+    /// of the program's processor time.
     pub(crate) fn is_of_a_lesser_part(&self) -> bool {
-        self.recorded_share.is_some_and(|share| share < LEAST_RECORDED)
+        let little = |share: Option<f64>| share.is_some_and(|share| share < LEAST_RECORDED);
+        little(self.recorded_share) || little(self.around_locks)
     }
 
     /// How much of the threads' sleep is known, in a sentence.

@@ -62,8 +62,10 @@ pub(crate) fn try_recommended(
     let passes = |lock: &str| lock.parse().is_ok_and(RwLockId::readers_pass_writers::<Sim>);
     let scaling = measured.profile.scaling.as_ref();
     let timed = scaling.filter(|scaling| scaling.quality() == ScalingQuality::Good);
+    // Some advice has a command and no lock.
+    let lock = advice.command.as_ref().and(advice.shown());
     let (Some(command), Some(usual), Some(_)) =
-        (choice.command(), timed.and_then(Scaling::usual_time), &advice.command)
+        (choice.command(), timed.and_then(Scaling::usual_time), lock)
     else {
         return forecast;
     };

@@ -28,6 +28,13 @@ pub(super) fn falls_short(point: &ScalingPoint) -> bool {
     lost(point).is_some()
 }
 
+/// Whether the cores do about as much as in proportion here, in every round.
+pub(super) fn grows_in_proportion(point: &ScalingPoint) -> bool {
+    /// The share of the cores' power that may be missing.
+    const MISSING: f64 = 0.1;
+    1.0 - point.speedup_low / f64::from(point.cores) <= MISSING
+}
+
 /// Whether waits for locks explain most of what more cores do not bring. Returns the share of their time
 /// in which threads that have work wait for locks, asleep or spinning.
 pub(super) fn explained_by_locks(run: &Run, point: &ScalingPoint) -> Option<f64> {

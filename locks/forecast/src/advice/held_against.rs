@@ -6,10 +6,10 @@
 use kilocore_lock_profile::{Family, Lock, Profile, Run, ScalingPoint};
 
 use super::answer::{answer, unknown};
-use super::explained::{explained_by_locks, falls_short, spun_away};
+use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spun_away};
 use super::kernel_locks::{self, InKernel};
-use super::only_waits;
 use super::remedy::{is_replaced, remedy};
+use super::{only_waits, watched};
 use crate::evidence::busy_host;
 use crate::from_profile::wanted_at;
 use crate::measured_here::{MeasuredHere, Shown};
@@ -50,7 +50,10 @@ pub(crate) fn held_against(
                     explained.unwrap_or_else(|| disagreeing(&point, forecast.speedup))
                 }
                 None if given.verdict == Verdict::CoresUnused => turns(given, shown),
-                None if given.verdict == Verdict::Unknown => by_locks().unwrap_or(given),
+                None if given.verdict == Verdict::Unknown => {
+                    let unlimited = || unlimited_here(run?, &here.known()?);
+                    by_locks().or_else(unlimited).unwrap_or(given)
+                }
                 None => given,
             }
         }
@@ -129,6 +132,11 @@ fn limited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
     let foretold = here.forecast.is_some_and(|forecast| forecast.agrees);
     let shown = explained.is_some() || foretold || point.speedup < 1.0;
     shown.then(|| for_one_lock(Some(&point), &waited, explained))
+}
+
+/// The answer that nothing limits it here, if nobody waits for locks and more cores bring what they should.
+fn unlimited_here(run: &Run, point: &ScalingPoint) -> Option<Recommendation> {
+    grows_in_proportion(point).then(|| watched::unlimited_here(run, &did(point)))?
 }
 
 /// More cores bring little, as `point` says if it shows that, and threads wait for a lock. `share` is how

@@ -98,24 +98,42 @@ pub(super) fn more_threads(cores: u32) -> String {
     )
 }
 
-fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
+/// That there is no contention, with how it is known, worded such that it can stand in a sentence.
+fn nobody_waits(times: &ThreadTimes, run: &Run) -> Option<String> {
     let checked = run.checked_times()?;
     let (wait, known) = checked.findings.iter().find_map(|finding| match finding {
         Finding::NoContention { wait, known } => Some((*wait, *known)),
         _ => None,
     })?;
     // Without samples of a timer, spinning is not told from computing.
-    if !times.coverage.ticks_seen {
-        return None;
-    }
+    times.coverage.ticks_seen.then(|| {
+        format!(
+            "in {} of {} together its threads waited for locks {} of their time, and it is known where {} \
+             of that time went",
+            counted(times.windows, "window"),
+            duration(times.observed.calculated()),
+            percent(wait),
+            percent(known)
+        )
+    })
+}
+
+/// The answer for a program that nothing limits on the cores that are here: it grows with them, as was
+/// `measured`, and nobody waits for a lock.
+pub(super) fn unlimited_here(run: &Run, measured: &str) -> Option<Recommendation> {
+    let nobody_waits = nobody_waits(run.times.as_ref()?, run)?;
     let why = format!(
-        "there is no contention here, where in {} of {} together its threads waited for locks {} of \
-         their time, and it is known where {} of that time went; but locks that nobody waits for are \
-         not counted",
-        counted(times.windows, "window"),
-        duration(times.observed.calculated()),
-        percent(wait),
-        percent(known)
+        "{measured}, and {nobody_waits}; how far it scales beyond is not known, as locks that nobody waits \
+         for here are not counted"
+    );
+    let answer = answer(Verdict::NotByLocks, &why, vec![more_threads(run.cores)]);
+    Some(Recommendation { scaling_known: false, ..answer })
+}
+
+fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
+    let why = format!(
+        "there is no contention here, where {}; but locks that nobody waits for are not counted",
+        nobody_waits(times, run)?
     );
     let text = vec![
         more_threads(run.cores),
