@@ -173,10 +173,11 @@ what-if: packages-build all
 	KILOCORE_WHAT_IF=$(CURDIR)/docs/evidence/what-if.md \
 	    $(CARGO) test --release -p kilocore-fidelity --test what_if -- --ignored --nocapture
 
-## verdicts: what the doctor says of real programs, beside what they do on two cores
+## verdicts: what the doctor says of fifty programs in a dozen languages, on an idle host and beside two busy loops,
+## beside what they do on two cores; takes three quarters of an hour
 verdicts: all
-	@tools/install-packages $$(tools/verdicts --packages)
-	tools/verdicts --page docs/evidence/verdicts.md
+	@tools/install-packages $$(tools/verdicts/measure --packages)
+	tools/verdicts/measure --page docs/evidence/verdicts.md
 
 ## same-output: sixty real programs alone and under run, record locks and run --pages: the same output, errors
 ## and exit status; takes a quarter of an hour

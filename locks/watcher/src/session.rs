@@ -369,7 +369,8 @@ impl Session {
     /// Reads where code and data lie: at first, and now and then, because programs load code while
     /// they run.
     fn keep_names(&mut self) {
-        let anew = self.number.is_multiple_of(16 * ROUND);
+        // At first more often: a virtual machine loads its library after it has begun.
+        let anew = self.number.is_power_of_two() || self.number.is_multiple_of(16 * ROUND);
         for pid in &self.family.members {
             match self.names.get_mut(pid) {
                 None => {
@@ -377,7 +378,10 @@ impl Session {
                     self.slow_paths.insert(*pid, SlowPaths::of(&mut names));
                     self.names.insert(*pid, names);
                 }
-                Some(names) if anew => names.refresh(),
+                Some(names) if anew => {
+                    names.refresh();
+                    self.slow_paths.insert(*pid, SlowPaths::of(names));
+                }
                 Some(_) => {}
             }
         }

@@ -90,7 +90,20 @@ pub(crate) struct SlowPaths {
     locks: Vec<SlowPath>,
     /// The code of the C library's read-write locks.
     read_write: Vec<Range<u64>>,
+    /// Code that is only run to wait for a lock on a core, in loops that do more than that.
+    spinning: Vec<Range<u64>>,
 }
+
+/// The library of Java's virtual machine.
+const JAVA: &str = "libjvm.so";
+/// Its functions that spin for a lock, and look at other things meanwhile: the thread that spins for a Java monitor
+/// looks whether it is to stop for the machine, and whether the holder runs.
+const SPINNING: [&[&str]; 3] = [
+    &["13ObjectMonitor", "7TrySpin"],
+    // Older ones.
+    &["13ObjectMonitor", "16TrySpin_VaryDuration"],
+    &["SpinPause"],
+];
 
 /// How many words of a stack may lie between a system call and the C library's function for a lock.
 const FRAME: usize = 32;
@@ -125,7 +138,11 @@ impl SlowPaths {
             };
             let locks = find(&LOCKS, false);
             let read_write = names.functions(&index).into_iter().map(|(_, code)| code).collect();
-            Self { goroutines: Vec::new(), locks, read_write }
+            let spins = |name: &str| {
+                SPINNING.iter().any(|parts| parts.iter().all(|part| name.contains(part)))
+            };
+            let spinning = names.definitions(JAVA, &spins).into_values().collect();
+            Self { goroutines: Vec::new(), locks, read_write, spinning }
         }
     }
 
@@ -141,6 +158,11 @@ impl SlowPaths {
             .take(FRAME)
             .map(|word| word.iter().rev().fold(0, |address, byte| address << 8 | u64::from(*byte)));
         words.into_iter().any(|word| self.read_write.iter().any(|code| code.contains(&word)))
+    }
+
+    /// Whether a thread that runs there waits for a lock.
+    pub(crate) fn spins_at(&self, address: u64) -> bool {
+        self.spinning.iter().any(|code| code.contains(&address))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

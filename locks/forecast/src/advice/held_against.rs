@@ -3,7 +3,7 @@
 //! What was measured is right. Where more cores bring nothing here, no answer says that the program
 //! scales, and where the forecast does not agree with what was measured there is no advice from it.
 
-use kilocore_lock_profile::{Family, Lock, Profile, Run, ScalingPoint};
+use kilocore_lock_profile::{Family, Lock, Profile, Run, ScalingPoint, ScalingQuality};
 
 use super::answer::{answer, unknown};
 use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spun_away};
@@ -28,7 +28,7 @@ pub(crate) fn held_against(
     here: &MeasuredHere,
     profile: Option<&Profile>,
 ) -> Recommendation {
-    let Some(shown) = here.shown() else { return given };
+    let Some(shown) = here.shown() else { return doubted(given, here) };
     let run = profile.and_then(|profile| profile.runs.first());
     let run = run.filter(|run| busy_host(run).is_none());
     let in_kernel = profile.and_then(kernel_locks::large);
@@ -69,6 +69,20 @@ pub(crate) fn held_against(
         }),
     };
     Recommendation { confidence, ..held }
+}
+
+/// The answer, unless the few rounds that there were contradict it. They prove nothing, but it is not said that
+/// more cores would be unused where they were used each time.
+fn doubted(given: Recommendation, here: &MeasuredHere) -> Recommendation {
+    /// The cores that a program uses that does so much more on them, or keeps so many busy.
+    const USED: f64 = 1.4;
+    let used = here.points.last().filter(|point| {
+        point.cores > 1 && point.speedup_low >= USED && here.quality == ScalingQuality::FewRounds
+    });
+    match used {
+        Some(point) if given.verdict == Verdict::CoresUnused => turns(given, Shown::Gains(*point)),
+        _ => given,
+    }
 }
 
 /// Locks of the kernel limit it. If more cores bring nothing here, that is because of them if they are a
@@ -341,6 +355,20 @@ mod tests {
         let given = of(Verdict::CoresUnused);
         assert_eq!(held_against(given.clone(), &here(1.0, 1.0), None), given);
         assert_eq!(held_against(given, &here(0.55, 1.8), None).verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn one_round_in_which_cores_were_used_does_not_let_them_be_unused() {
+        let with_rounds = |rounds: u32| {
+            let mut timed = scaling(1.0, 0.5, 1.9);
+            timed.runs.retain(|run| run.round < rounds);
+            MeasuredHere::of(&timed)
+        };
+        let one = with_rounds(1);
+        assert_eq!(one.quality, ScalingQuality::FewRounds);
+        assert_eq!(held_against(of(Verdict::CoresUnused), &one, None).verdict, Verdict::Unknown);
+        let given = of(Verdict::LimitedByLocks);
+        assert_eq!(held_against(given.clone(), &one, None), given);
     }
 
     #[test]

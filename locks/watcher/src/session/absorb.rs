@@ -249,7 +249,10 @@ impl Session {
     fn spins(&mut self, window: &Window) -> Vec<Option<Spin>> {
         let spin = |tick: &Tick| {
             let registers = tick.registers.filter(|_| !tick.kernel)?;
-            self.loops.spin(tick.pid, &registers)
+            let paths = self.slow_paths.get(&tick.pid);
+            let in_function = paths.is_some_and(|paths| paths.spins_at(registers.ip()));
+            let found = self.loops.spin(tick.pid, &registers);
+            found.or(in_function.then_some(Spin { word: None, waits: true }))
         };
         window.ticks.iter().map(spin).collect()
     }
