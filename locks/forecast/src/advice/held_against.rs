@@ -8,9 +8,9 @@ use kilocore_lock_profile::{Lock, Profile, Run, ScalingPoint};
 use super::answer::{answer, unknown};
 use super::kernel_locks::{self, InKernel};
 use super::remedy::{is_replaced, remedy};
-use crate::evidence::busy_host;
 use crate::from_profile::wanted_at;
 use crate::measured_here::{MeasuredHere, Shown};
+use crate::surroundings::is_undisturbed;
 use crate::words::{counted, percent, rounded};
 use crate::{Recommendation, Verdict};
 
@@ -28,7 +28,7 @@ pub(crate) fn held_against(
 ) -> Recommendation {
     let Some(shown) = here.shown() else { return given };
     let run = profile.and_then(|profile| profile.runs.first());
-    let run = run.filter(|run| busy_host(run).is_none());
+    let run = run.filter(|run| is_undisturbed(run));
     let in_kernel = profile.and_then(kernel_locks::large);
     let waited = run.and_then(waited_for);
     let confidence = given.confidence.clone();
@@ -220,7 +220,7 @@ mod tests {
     use crate::measured_here::tests::scaling;
 
     fn here(two: f64, busy: f64) -> MeasuredHere {
-        MeasuredHere::of(&scaling(1.0, two, busy))
+        MeasuredHere::of_runs(&scaling(1.0, two, busy))
     }
 
     fn of(verdict: Verdict) -> Recommendation {
@@ -241,6 +241,25 @@ mod tests {
         let busy = held_against(of(Verdict::NotByLocks), &here(0.95, 1.9), None);
         assert_eq!(busy.verdict, Verdict::Unknown);
         assert!(busy.headline.contains("1.9 of them busy"), "{}", busy.headline);
+    }
+
+    #[test]
+    fn a_quota_of_one_core_is_not_taken_for_a_second_core_that_brings_nothing() {
+        let mut timed = scaling(1.0, 0.99, 1.0);
+        assert!(MeasuredHere::of_runs(&timed).shown().is_some(), "it looks like that");
+        for run in timed.runs.iter_mut().filter(|run| run.cores == 2) {
+            run.limit = Some(kilocore_lock_profile::CpuLimit {
+                cores: 1.0,
+                periods: 10,
+                throttled: 9,
+                throttled_time: Some(run.wall_time * 0.9),
+                group: None,
+            });
+        }
+        let held_up = MeasuredHere::of_runs(&timed);
+        for verdict in [Verdict::NotByLocks, Verdict::Unknown, Verdict::TooLittleEvidence] {
+            assert_eq!(held_against(of(verdict), &held_up, None), of(verdict));
+        }
     }
 
     #[test]
@@ -332,7 +351,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_changes_nothing() {
-        let untimed = MeasuredHere::of(&kilocore_lock_profile::Scaling::default());
+        let untimed = MeasuredHere::of_runs(&kilocore_lock_profile::Scaling::default());
         let given = of(Verdict::NotByLocks);
         assert_eq!(held_against(given.clone(), &untimed, None), given);
     }
