@@ -20,6 +20,8 @@ struct Group {
 const TENTH: &str = "10000";
 /// A whole core.
 const ONE: &str = "100000";
+/// All that there is.
+const NONE: &str = "max";
 
 impl Group {
     /// A group that allows so many microseconds of each 100 ms. Returns nothing, and says why, if this test may
@@ -31,8 +33,9 @@ impl Group {
         let name = format!("kilocore-test-{}-{number}", std::process::id());
         let first = Path::new("/sys/fs/cgroup/cpu").join(&name);
         let second = Path::new("/sys/fs/cgroup").join(&name);
+        let of_first = if quota == NONE { "-1" } else { quota };
         for (folder, files) in [
-            (first, &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", quota)][..]),
+            (first, &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", of_first)][..]),
             (second, &[("cpu.max", &*format!("{quota} 100000"))]),
         ] {
             let group = Self { folder, name: format!("/{name}") };
@@ -43,6 +46,8 @@ impl Group {
             };
             let is_made = fs::create_dir(&group.folder).is_ok() && files.iter().all(set);
             if is_made {
+                // What else runs here should not decide what a program shows, as far as that can be had.
+                let _ = set(&("cpu.shares", "262144")) || set(&("cpu.weight", "10000"));
                 return Some(group);
             }
         }
@@ -160,13 +165,13 @@ int main(void) {
 "#;
 
 /// What the doctor answers of a program, and the profile that it keeps.
-fn doctor(program: &Path, keep: &Path, begin: impl Fn(&[&str]) -> Command) -> (Value, Value) {
+fn doctor(program: &Path, keep: &Path, group: &Group) -> (Value, Value) {
     let kilocore = kilocore_shipped::folder().join("kilocore");
     let [kilocore, keep, program] =
         [&kilocore, keep, program].map(|path| path.to_str().expect("text"));
     let machine = ["--machine", "opteron-6344-4s", "--cores", "1,6", "--lock", "futex"];
     let words = [&[kilocore, "doctor", "--json", "--keep", keep][..], &machine, &["--", program]];
-    let output = begin(&words.concat()).output().expect("it runs");
+    let output = group.command(&words.concat()).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     let document = |bytes: &[u8]| serde_json::from_slice(bytes).expect("a document");
     (document(&output.stdout), document(&fs::read(keep).expect("it is kept")))
@@ -182,7 +187,7 @@ fn a_quota_is_not_taken_for_a_program_that_does_not_scale() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = compiled(&folder, "scales", SCALES, &[]);
     let keep = folder.path().join("profile.json");
-    let (answer, profile) = doctor(&program, &keep, |words| group.command(words));
+    let (answer, profile) = doctor(&program, &keep, &group);
     let advice = &answer["recommendation"];
     let verdict = advice["verdict"].as_str().expect("a word");
     for of_locks_or_cores in ["limited-by-locks", "limited-by-kernel-locks", "cores-unused"] {
@@ -205,11 +210,8 @@ fn a_quota_is_not_taken_for_a_program_that_does_not_scale() {
         assert!(run["interference"]["load"].as_f64() > Some(1.0), "{run}");
     }
     // The same program without it gets what it always gets: that it scales, unless the host is too busy to tell.
-    let (answer, profile) = doctor(&program, &keep, |words| {
-        let mut command = Command::new(words[0]);
-        command.args(&words[1..]).env("KILOCORE_LIBRARY_DIR", kilocore_shipped::folder());
-        command
-    });
+    let free = Group::new(NONE).expect("there was another one");
+    let (answer, profile) = doctor(&program, &keep, &free);
     if !profile["runs"][0]["limit"].is_null() {
         eprintln!("skipped: this process has a limit of its own");
         return;
