@@ -143,3 +143,74 @@ pub(crate) fn speedup(point: &ScalingPoint) -> String {
         [point.speedup_low, point.speedup_high].map(|speedup| format!("{speedup:.2}"));
     if low == high { figure } else { format!("{figure} ({low}–{high})") }
 }
+
+#[cfg(test)]
+mod tests {
+    use kilocore_lock_profile::CpuLimit;
+
+    use super::*;
+
+    /// A program that was timed on one core and on four, and nothing that is to be minded.
+    fn here() -> MeasuredHere {
+        let point = |cores| ScalingPoint {
+            cores,
+            runs: 3,
+            throughput: 1.0,
+            speedup: 1.0,
+            speedup_low: 1.0,
+            speedup_high: 1.0,
+            busy_cores: 1.0,
+        };
+        MeasuredHere {
+            unit: RUN.to_owned(),
+            points: [1, 4].map(point).to_vec(),
+            quality: ScalingQuality::Good,
+            why_not: None,
+            unlike_cores: UnlikeCores::default(),
+            limit: None,
+            load: Some(30.0),
+            forecast: None,
+        }
+    }
+
+    #[test]
+    fn cores_that_are_no_equals_are_said_where_they_were_used() {
+        let said = |siblings_from, slower_from: Option<u32>| {
+            let slowest = slower_from.map(|_| 0.4);
+            note(&MeasuredHere {
+                unlike_cores: UnlikeCores { siblings_from, slower_from, slowest },
+                ..here()
+            })
+        };
+        assert_eq!(said(None, None), None);
+        assert_eq!(said(Some(5), Some(6)), None, "no run had these");
+        let said = |siblings, slower| said(siblings, slower).expect("there is something to mind");
+        assert!(said(Some(2), None).contains("hardware threads of one physical core"));
+        assert!(said(Some(3), None).starts_with("Only 2 of these are physical cores"));
+        let both = said(Some(4), Some(2));
+        assert!(both.contains("Only 3 of these") && both.contains("From 2 cores on"), "{both}");
+        assert!(both.contains("40"), "{both}");
+    }
+
+    #[test]
+    fn a_quota_is_named_where_it_decides() {
+        let limit = CpuLimit { cores: 4.5, group: Some("/x".to_owned()), ..CpuLimit::default() };
+        let limited = MeasuredHere { limit: Some(limit), ..here() };
+        assert_eq!(note(&limited), None, "it held nothing up");
+        let held_up = MeasuredHere { quality: ScalingQuality::HeldUp, ..limited.clone() };
+        let said = note(&held_up).expect("it did");
+        assert!(said.contains("a quota of 4.50 cores (cgroup /x) held the program back"), "{said}");
+        let fewer = MeasuredHere { why_not: Some(WhyNotTimed::Quota), ..limited };
+        let said = note(&fewer).expect("there were more cores");
+        assert!(said.starts_with("Not timed on more than 4 cores: a quota of 4.50"), "{said}");
+        let said = note(&MeasuredHere { points: Vec::new(), ..fewer }).expect("nothing was timed");
+        assert!(said.starts_with("Not timed on more than one core: a quota of"), "{said}");
+    }
+
+    #[test]
+    fn a_busy_host_is_said_with_its_load() {
+        let busy = MeasuredHere { quality: ScalingQuality::Disturbed, ..here() };
+        let said = note(&busy).expect("nothing is concluded");
+        assert!(said.contains("in most rounds (load 30.0), so nothing"), "{said}");
+    }
+}
