@@ -8,25 +8,37 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-/// A control group that allows a tenth of a core. It goes when this is dropped.
+use crate::measured::compiled;
+
+/// A control group with a limit. It goes when this is dropped.
 struct Group {
     folder: PathBuf,
+    name: String,
 }
 
+/// A tenth of a core, in microseconds of a period of 100 ms.
+const TENTH: &str = "10000";
+/// A whole core.
+const ONE: &str = "100000";
+/// All that there is.
+const NONE: &str = "max";
+
 impl Group {
-    /// Returns nothing, and says why, if this test may not make one.
-    fn new() -> Option<Self> {
+    /// A group that allows so many microseconds of each 100 ms. Returns nothing, and says why, if this test may
+    /// not make one.
+    fn new(quota: &str) -> Option<Self> {
         // Tests run at the same time.
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("kilocore-test-{}-{number}", std::process::id());
         let first = Path::new("/sys/fs/cgroup/cpu").join(&name);
         let second = Path::new("/sys/fs/cgroup").join(&name);
+        let of_first = if quota == NONE { "-1" } else { quota };
         for (folder, files) in [
-            (first, &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "10000")][..]),
-            (second, &[("cpu.max", "10000 100000")]),
+            (first, &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", of_first)][..]),
+            (second, &[("cpu.max", &*format!("{quota} 100000"))]),
         ] {
-            let group = Self { folder };
+            let group = Self { folder, name: format!("/{name}") };
             // The kernel makes a group's files. Where it does not, this is a folder like any other.
             let set = |(file, limit): &(&str, &str)| {
                 let file = OpenOptions::new().write(true).open(group.folder.join(file));
@@ -34,6 +46,8 @@ impl Group {
             };
             let is_made = fs::create_dir(&group.folder).is_ok() && files.iter().all(set);
             if is_made {
+                // What else runs here should not decide what a program shows, as far as that can be had.
+                let _ = set(&("cpu.shares", "262144")) || set(&("cpu.weight", "10000"));
                 return Some(group);
             }
         }
@@ -68,7 +82,7 @@ threads = [threading.Thread(target=work) for _ in range(2)]
 
 #[test]
 fn a_limit_is_seen_and_said_and_no_verdict_comes_of_it() {
-    let Some(group) = Group::new() else { return };
+    let Some(group) = Group::new(TENTH) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let profile = folder.path().join("profile.json");
     let kilocore = kilocore_shipped::folder().join("kilocore");
@@ -82,6 +96,8 @@ fn a_limit_is_seen_and_said_and_no_verdict_comes_of_it() {
     assert_eq!(limit["cores"], 0.1, "{limit}");
     let (periods, throttled) = (&limit["periods"], &limit["throttled"]);
     assert!(throttled.as_u64() > Some(1) && throttled.as_u64() <= periods.as_u64(), "{limit}");
+    assert_eq!(limit["group"], group.name.as_str(), "{limit}");
+    assert!(limit["throttled_ns"].as_f64() > Some(1e8), "{limit}");
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("allowed it the time of 0.10 cores, and held it up in"), "{said}");
@@ -103,7 +119,7 @@ fn said_in(group: &Group, words: &[&str]) -> String {
 
 #[test]
 fn figures_that_are_those_of_a_limit_say_so() {
-    let Some(group) = Group::new() else { return };
+    let Some(group) = Group::new(TENTH) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let kilocore = kilocore_shipped::folder().join("kilocore");
     let kilocore = kilocore.to_str().expect("text");
@@ -121,4 +137,88 @@ fn figures_that_are_those_of_a_limit_say_so() {
         [kilocore, "steer", "--dry-run", "--metrics", "proc", "--", "python3", "-c", BUSY];
     let said = said_in(&group, &steered);
     assert!(said.contains(warning) && said.contains("held it up in"), "{said}");
+}
+
+/// Two threads that compute, and take a lock so seldom that it does not matter. They can use two cores.
+const SCALES: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long next;
+static volatile double sink;
+static void *work(void *nothing) {
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        long mine = next++;
+        pthread_mutex_unlock(&lock);
+        if (mine >= 4000) return nothing;
+        double sum = 0;
+        for (int i = 0; i < 200000; i++) sum += i;
+        sink = sum;
+    }
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+
+/// What the doctor answers of a program, and the profile that it keeps.
+fn doctor(program: &Path, keep: &Path, group: &Group) -> (Value, Value) {
+    let kilocore = kilocore_shipped::folder().join("kilocore");
+    let [kilocore, keep, program] =
+        [&kilocore, keep, program].map(|path| path.to_str().expect("text"));
+    let machine = ["--machine", "opteron-6344-4s", "--cores", "1,6", "--lock", "futex"];
+    let words = [&[kilocore, "doctor", "--json", "--keep", keep][..], &machine, &["--", program]];
+    let output = group.command(&words.concat()).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let document = |bytes: &[u8]| serde_json::from_slice(bytes).expect("a document");
+    (document(&output.stdout), document(&fs::read(keep).expect("it is kept")))
+}
+
+#[test]
+fn a_quota_is_not_taken_for_a_program_that_does_not_scale() {
+    if kilocore_process::allowed_cores().len() < 2 {
+        eprintln!("skipped: a program needs two cores to show that it uses them");
+        return;
+    }
+    let Some(group) = Group::new(ONE) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = compiled(&folder, "scales", SCALES, &[]);
+    let keep = folder.path().join("profile.json");
+    let (answer, profile) = doctor(&program, &keep, &group);
+    let advice = &answer["recommendation"];
+    let verdict = advice["verdict"].as_str().expect("a word");
+    for of_locks_or_cores in ["limited-by-locks", "limited-by-kernel-locks", "cores-unused"] {
+        assert_ne!(verdict, of_locks_or_cores, "{advice}");
+    }
+    assert_eq!(answer["measured"]["why_not"], "quota", "{}", answer["measured"]);
+    assert_eq!(answer["measured"]["points"], Value::Array(Vec::new()), "{}", answer["measured"]);
+    assert!(!advice.to_string().contains("on 2 cores it does"), "{advice}");
+    let run = &profile["runs"][0];
+    let limit = &run["limit"];
+    assert_eq!((&limit["cores"], &limit["group"]), (&1.0.into(), &group.name.as_str().into()));
+    let [held_up, wall] = [&limit["throttled_ns"], &run["wall_ns"]].map(|time| time.as_f64());
+    let all = wall.expect("a time") * run["cores"].as_f64().expect("a number");
+    // Others may have had so much of the cores that the quota was not used up.
+    if held_up.expect("this kernel tells") > 0.03 * all {
+        let said = format!("a quota of 1 core (cgroup {}) held the program back for", group.name);
+        assert_eq!(verdict, "unknown", "{advice}");
+        assert!(advice["headline"].as_str().is_some_and(|text| text.contains(&said)), "{advice}");
+    } else {
+        assert!(run["interference"]["load"].as_f64() > Some(1.0), "{run}");
+    }
+    // The same program without it gets what it always gets: that it scales, unless the host is too busy to tell.
+    let free = Group::new(NONE).expect("there was another one");
+    let (answer, profile) = doctor(&program, &keep, &free);
+    if !profile["runs"][0]["limit"].is_null() {
+        eprintln!("skipped: this process has a limit of its own");
+        return;
+    }
+    let advice = &answer["recommendation"];
+    assert!(!advice.to_string().contains("quota"), "{advice}");
+    assert_ne!(answer["measured"]["why_not"], "quota", "{}", answer["measured"]);
+    let is_busy = advice["headline"].as_str().expect("text").contains("the host was busy (load ");
+    assert!(is_busy || advice["verdict"] == "not-by-locks", "{advice}");
 }

@@ -50,6 +50,7 @@ fn profile(locks: Vec<Lock>, think_ns: f64) -> Profile {
         core_to_core: None,
         kernel: String::new(),
         offline: None,
+        hardware_threads: Vec::new(),
     };
     Profile {
         format: "kilocore-profile".to_owned(),

@@ -88,7 +88,7 @@ pub fn run(
     let benchmarks = (0..plan.benchmarks.len()).map(|index| runner.benchmark(index, &mut progress));
     let benchmarks = benchmarks.collect();
     if let Some(limit) = &mut environment.limit {
-        let Throttling { periods, throttled } = held_up.so_far();
+        let Throttling { periods, throttled, .. } = held_up.so_far();
         (limit.periods, limit.throttled) = (periods, throttled);
     }
     Ok(Document {

@@ -19,12 +19,15 @@ mod identity;
 mod memory;
 mod pinned;
 mod processor;
+mod speed;
 mod sysfs;
 mod system;
 
 pub use affinity::{CpuSet, affinity, confine, set_affinity};
 pub use core_to_core::{core_to_core_ns, host_core_to_core};
-pub use cores_first::{cores_first, in_order_of_use, siblings_together};
+pub use cores_first::{
+    HardwareThread, cores_first, hardware_threads, in_order_of_use, siblings_together,
+};
 pub use error::MeasureError;
 pub use host::measure_host;
 pub use kilocore_platform::CpuId;

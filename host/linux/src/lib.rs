@@ -9,6 +9,7 @@ mod clock;
 mod core_time;
 pub mod foreign_files;
 mod limits;
+mod load;
 mod look;
 pub mod maps;
 mod peer;
@@ -20,6 +21,7 @@ mod small_file;
 pub use clock::{cycles, monotonic, processor_time, thread_time};
 pub use core_time::{CoreTime, CoreTimes};
 pub use limits::{HeldUp, about_offline, offline_cores, offline_warning};
+pub use load::runnable_threads;
 pub use look::{Call, SyscallState, ThreadState, Word, futex_word, look, syscall_state};
 pub use peer::peer;
 pub use process::{

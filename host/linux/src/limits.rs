@@ -89,11 +89,11 @@ mod tests {
             fs::write(root.path().join("cpu.stat"), text).expect("there is room");
         };
         tell(10, 5);
-        let quota = Quota { cores: 0.5, group: root.path().to_owned() };
+        let quota = Quota { cores: 0.5, group: root.path().to_owned(), name: "/box".to_owned() };
         let before = quota.throttling().expect("it was just written");
         let held_up = HeldUp { quota: Some(quota), before };
         tell(14, 8);
-        assert_eq!(held_up.so_far(), Throttling { periods: 4, throttled: 3 });
+        assert_eq!(held_up.so_far(), Throttling { periods: 4, throttled: 3, time: None });
         let said = held_up.warning(2).expect("it allows less");
         assert!(said.contains("held it up in 3 of 4 periods"), "{said}");
         assert_eq!(HeldUp::default().warning(2), None);

@@ -5,9 +5,10 @@
 //! is no verdict.
 
 use kilocore_figures::Nanoseconds;
-use kilocore_lock_profile::{CpuLimit, Interference, Run};
+use kilocore_lock_profile::{CpuLimit, Run};
 use serde::Serialize;
 
+use crate::surroundings::allowance;
 use crate::words::{counted, percent};
 
 /// Fewer acquisitions than this say little, unless threads waited often and long.
@@ -21,33 +22,6 @@ const IDLE: f64 = 0.1;
 /// Up to this many threads running at a time, on average, a program counts as running one thread at
 /// a time.
 const ONE_AT_A_TIME: f64 = 1.1;
-
-/// From this share of the periods of a limit on, it decides what a program does.
-const HELD_UP: f64 = 0.05;
-
-/// From this share of the cores' time on, what others had of it decides what a program does: a thread that
-/// loses its core while it has a lock makes all others wait.
-const BUSY_HOST: f64 = 0.2;
-
-/// A limit was not there all the time if this many times as many cores were busy. The rest is what a
-/// period may be exceeded by.
-const EXCEEDED: f64 = 1.2;
-
-/// What a control group allowed a program that kept so many cores busy, in words that can follow
-/// `its`.
-fn allowance(limit: CpuLimit, busy_cores: f64) -> String {
-    let held_up = match limit.throttled {
-        0 => String::new(),
-        times => format!(", and held it up in {times} of {} periods", limit.periods),
-    };
-    let once = if busy_cores > EXCEEDED * limit.cores { ", though not all the time" } else { "" };
-    format!("control group allowed it the time of {:.2} cores{once}{held_up}", limit.cores)
-}
-
-/// What others had of a run's cores, if that was so much that it decides what the program did.
-pub(crate) fn busy_host(run: &Run) -> Option<Interference> {
-    run.interference.filter(|others| others.share(run.cores, run.wall_time) > BUSY_HOST)
-}
 
 /// How much a run shows of how the program uses cores and locks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -103,9 +77,9 @@ impl Evidence {
         let windows = run.times.as_ref().filter(|times| times.is_enough());
         let windows = windows.map(|times| times.total().computing().share_of(times.observed));
         // A thread that is held up by a limit looks as if it ran.
-        let limit = run.limit.filter(|limit| limit.binds(run.cores));
+        let limit = run.limit.clone().filter(|limit| limit.binds(run.cores));
         let cores = f64::from(run.cores);
-        let most = limit.map_or(cores, |limit| limit.cores).min(cores);
+        let most = limit.as_ref().map_or(cores, |limit| limit.cores).min(cores);
         // The threads of all processes that run or want to run.
         let running = outside.map(|outside| outside.running as f64 / outside.rounds as f64);
         let awake = outside.zip(running).map(|(outside, running)| {
@@ -114,8 +88,11 @@ impl Evidence {
             let vague = !outside.is_enough() || running > most;
             windows.filter(|_| vague).map_or(awake, |windows| windows.max(awake))
         });
-        let wanted_cores = awake.or(windows).unwrap_or(0.0).max(recorded).min(cores);
-        let busy_cores = run.busy_cores().or(windows.map(|cores| cores.max(recorded)));
+        // The processor time by the length of the run, as in the table of timed runs.
+        let known = run.busy_cores();
+        let ran = known.unwrap_or(0.0).max(recorded);
+        let wanted_cores = awake.or(windows).unwrap_or(0.0).max(ran).min(cores);
+        let busy_cores = known.or(windows.map(|cores| cores.max(recorded)));
         let busy_cores = busy_cores.map_or(wanted_cores, |cores| cores.min(wanted_cores));
         let peak = run.processes.iter().map(|process| process.threads.peak).max().unwrap_or(0);
         let all_seen = outside.is_none_or(|outside| outside.unrecorded.is_empty());
@@ -129,8 +106,7 @@ impl Evidence {
             wanted_cores,
             one_at_a_time: all_seen
                 && peak <= 1
-                && running.unwrap_or(0.0).max(windows.unwrap_or(0.0)).max(recorded)
-                    <= ONE_AT_A_TIME,
+                && running.unwrap_or(0.0).max(windows.unwrap_or(0.0)).max(ran) <= ONE_AT_A_TIME,
             ..Self::default()
         };
         let mut waits = Nanoseconds(0.0);
@@ -150,7 +126,7 @@ impl Evidence {
 
     /// The cores for which there were threads.
     pub(crate) fn able(&self) -> f64 {
-        let allowed = self.limit.map_or(f64::INFINITY, |limit| limit.cores);
+        let allowed = self.limit.as_ref().map_or(f64::INFINITY, |limit| limit.cores);
         f64::from(self.cores).min(self.threads.max(1) as f64).min(allowed)
     }
 
@@ -188,43 +164,12 @@ impl Evidence {
             },
             self.busy_cores,
             counted(self.cores.into(), "core"),
-        ) + &self.limit.map_or_else(String::new, |limit| {
+        ) + &self.limit.as_ref().map_or_else(String::new, |limit| {
             format!(" Its {}.", allowance(limit, self.busy_cores))
         }) + &self.steered_by.map_or_else(String::new, |by| {
             format!(
                 " kilocore steer (process {by}) steered it meanwhile: these are the figures of a program that is \
                  confined to some of the cores from time to time. Measure again without that."
-            )
-        })
-    }
-
-    /// Returns that the host was too busy for anything to be said of the program's locks, if it was.
-    pub(crate) fn host_was_busy(run: &Run, busy_cores: f64) -> Option<String> {
-        busy_host(run).map(|others| {
-            let stolen = others.stolen / run.wall_time.max(Nanoseconds(1.0));
-            let stolen = match stolen > 0.05 * f64::from(run.cores) {
-                true => format!(" ({stolen:.1} of them other guests of the same machine)"),
-                false => String::new(),
-            };
-            format!(
-                "the host was busy: others had {:.1} of the {}{stolen}, and the program {busy_cores:.1}. \
-                 Repeat it when the host has less to do",
-                others.cores(run.wall_time),
-                counted(run.cores.into(), "core"),
-            )
-        })
-    }
-
-    /// Returns what held the program up from outside, if that was so often that nothing can be said of
-    /// its locks: a thread that is held up while it has one makes all others wait.
-    pub(crate) fn held_up(&self) -> Option<String> {
-        let limit = self.limit?;
-        let share = limit.throttled as f64 / limit.periods.max(1) as f64;
-        (share > HELD_UP).then(|| {
-            format!(
-                "its {}, so that it shows nothing of what it does with more: measure it without that \
-                 limit",
-                allowance(limit, self.busy_cores)
             )
         })
     }
@@ -275,8 +220,7 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kilocore_figures::Nanoseconds;
-    use kilocore_lock_profile::{Interference, Outside, Run};
+    use kilocore_lock_profile::{Outside, Run};
 
     use super::{Evidence, Lack, grouped};
     use crate::from_profile::synthetic::{mutex, run};
@@ -308,22 +252,6 @@ mod tests {
         assert_eq!(Evidence::of(&idle).lack(), Some(Lack::Work));
         idle.processes.clear();
         assert_eq!(Evidence::of(&idle).lack(), None, "nobody saw what it did");
-    }
-
-    #[test]
-    fn a_busy_host_is_said_to_be_busy() {
-        let mut run = busy(10_000);
-        let wall = Nanoseconds(2e9);
-        run.wall_time = wall;
-        let mut others = |cores: f64, stolen: f64| {
-            run.interference = Some(Interference { others: wall * cores, stolen: wall * stolen });
-            Evidence::host_was_busy(&run, 0.7)
-        };
-        assert_eq!(others(0.2, 0.1), None);
-        let said = others(1.2, 0.1).expect("that is more than half of two cores");
-        assert!(said.contains("others had 1.3 of the 2 cores, and the program 0.7"), "{said}");
-        let said = others(0.0, 1.0).expect("and so is this");
-        assert!(said.contains("(1.0 of them other guests"), "{said}");
     }
 
     #[test]

@@ -139,6 +139,7 @@ mod question;
 mod run_size;
 mod second_choice;
 mod simulate;
+mod surroundings;
 mod sweep;
 mod tried_lock;
 mod uncounted;

@@ -1,6 +1,9 @@
 //! What was measured of a program on the cores that are here, and whether the forecast agrees with it.
 
-use kilocore_lock_profile::{Scaling, ScalingPoint, ScalingQuality, WhyNotTimed};
+use kilocore_figures::median;
+use kilocore_lock_profile::{
+    CpuLimit, Profile, Run, Scaling, ScalingPoint, ScalingQuality, UnlikeCores, WhyNotTimed,
+};
 use serde::Serialize;
 
 /// The forecast and what was measured agree if their intervals are no further apart than this factor. The
@@ -21,6 +24,15 @@ pub struct MeasuredHere {
     /// Why there are no points, or no more runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<WhyNotTimed>,
+    /// From how many cores on these are no equals of the first.
+    #[serde(skip_serializing_if = "are_equals")]
+    pub unlike_cores: UnlikeCores,
+    /// The limit that a control group set on the use of the cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<CpuLimit>,
+    /// How many threads of the whole system ran or were ready to run during the runs: the median of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
     /// The forecast for the same number of cores of the other machine, under today's lock. Absent without
     /// a forecast, and where the points are not good for a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,14 +67,39 @@ pub(crate) enum Shown {
     Gains(ScalingPoint),
 }
 
+fn are_equals(unlike: &UnlikeCores) -> bool {
+    *unlike == UnlikeCores::default()
+}
+
 impl MeasuredHere {
-    /// What was measured of a program.
-    pub(crate) fn of(scaling: &Scaling) -> Self {
+    /// What was measured of a program, if its profile tells.
+    pub(crate) fn of(profile: &Profile) -> Option<Self> {
+        let scaling = profile.scaling.as_ref()?;
+        let unlike = UnlikeCores::of(&profile.host.hardware_threads);
+        Some(Self::on(scaling, unlike, profile.runs.first()))
+    }
+
+    /// What was measured of a program on such cores, with the run that was recorded.
+    fn on(scaling: &Scaling, unlike_cores: UnlikeCores, recorded: Option<&Run>) -> Self {
+        let most = scaling.most_cores();
+        let in_runs = scaling.runs.iter().filter_map(|run| run.limit.as_ref());
+        let in_runs = in_runs.min_by(|a, b| a.cores.total_cmp(&b.cores));
+        let in_recorded = recorded.and_then(|run| run.limit.as_ref());
+        // A program may have a limit of its own, in which only the recorded run was seen.
+        let may_have_been_held_up =
+            in_runs.is_none() && in_recorded.is_some_and(|limit| limit.cores < f64::from(most));
+        let loads = scaling.runs.iter().filter_map(|run| run.interference?.load);
         Self {
             unit: scaling.unit.clone(),
             points: scaling.points(),
-            quality: scaling.quality(),
+            quality: match may_have_been_held_up {
+                true => ScalingQuality::HeldUp,
+                false => scaling.quality(),
+            },
             why_not: scaling.why_not,
+            unlike_cores,
+            limit: in_runs.or(in_recorded).cloned(),
+            load: median(loads),
             forecast: None,
         }
     }
@@ -70,7 +107,7 @@ impl MeasuredHere {
     /// Holds the forecast against it: how many times as much as on one core the program does on all that
     /// are here, with the ends of the band.
     pub(crate) fn compare(&mut self, speedup: f64, (low, high): (f64, f64), one_core_spins: bool) {
-        let Some(measured) = self.known() else { return };
+        let Some(measured) = self.comparable() else { return };
         let is_enough = high * APART >= measured.speedup_low || one_core_spins;
         let agrees = low <= APART * measured.speedup_high && is_enough;
         self.forecast = Some(ForecastHere { speedup, low, high, agrees, one_core_spins });
@@ -82,21 +119,39 @@ impl MeasuredHere {
         (self.quality == ScalingQuality::Good && last.cores > 1).then_some(last)
     }
 
+    /// The point that a forecast can be held against, which knows of no cores that are slower, nor of some that
+    /// share a core: that of the most cores which are alike.
+    #[must_use]
+    pub fn comparable(&self) -> Option<ScalingPoint> {
+        self.known()?;
+        let alike =
+            |point: &&ScalingPoint| point.cores > 1 && self.unlike_cores.are_alike(point.cores);
+        self.points.iter().rfind(alike).copied()
+    }
+
     /// What the measurement says by itself, if it is good for a conclusion.
     pub(crate) fn shown(&self) -> Option<Shown> {
         /// A program that keeps more cores busy than this uses more than one.
         const ONE: f64 = 1.25;
+        /// Hardware threads of one core that do less than this, all together, do less than one of them alone.
+        const LESS: f64 = 0.9;
         let point = self.known()?;
-        Some(match (point.speedup_high < NOTHING, point.busy_cores < ONE) {
-            (false, _) => Shown::Gains(point),
-            (true, true) => Shown::Unused(point),
-            (true, false) => Shown::BusyForNothing(point),
-        })
+        let within = |from: Option<u32>| from.is_some_and(|from| from <= point.cores);
+        let UnlikeCores { siblings_from, slower_from, .. } = self.unlike_cores;
+        // Work that is divided equally is done when the slowest core is. Siblings may bring next to nothing.
+        let is_expected = within(slower_from)
+            || within(siblings_from) && point.busy_cores >= ONE && point.speedup_high >= LESS;
+        match (point.speedup_high < NOTHING, point.busy_cores < ONE) {
+            (false, _) => Some(Shown::Gains(point)),
+            (true, _) if is_expected => None,
+            (true, true) => Some(Shown::Unused(point)),
+            (true, false) => Some(Shown::BusyForNothing(point)),
+        }
     }
 
     /// Whether the forecast says something else.
     pub(crate) fn contradicts(&self) -> Option<(ScalingPoint, ForecastHere)> {
-        self.known().zip(self.forecast.filter(|forecast| !forecast.agrees))
+        self.comparable().zip(self.forecast.filter(|forecast| !forecast.agrees))
     }
 }
 
@@ -107,6 +162,13 @@ pub(crate) mod tests {
 
     use super::*;
 
+    impl MeasuredHere {
+        /// What was measured where all cores are alike.
+        pub(crate) fn of_runs(scaling: &Scaling) -> Self {
+            Self::on(scaling, UnlikeCores::default(), None)
+        }
+    }
+
     /// A program that was timed: three rounds with these times on one core and on two.
     pub(crate) fn scaling(one: f64, two: f64, busy: f64) -> Scaling {
         let run = |round, cores: u32, seconds: f64| TimedRun {
@@ -116,6 +178,8 @@ pub(crate) mod tests {
             cpu_time: Nanoseconds(seconds * 1e9 * if cores == 1 { 1.0 } else { busy }),
             work: 1.0,
             interference: Some(Interference::default()),
+            limit: None,
+            cores_lost: 0,
         };
         let runs = (0..3).flat_map(|round| [run(round, 1, one), run(round, 2, two)]).collect();
         Scaling { unit: RUN.to_owned(), runs, ..Scaling::default() }
@@ -124,7 +188,7 @@ pub(crate) mod tests {
     #[test]
     fn a_forecast_agrees_if_its_band_is_near_what_was_measured() {
         let agrees_if = |spins, low, high| {
-            let mut here = MeasuredHere::of(&scaling(1.0, 0.5, 2.0));
+            let mut here = MeasuredHere::of_runs(&scaling(1.0, 0.5, 2.0));
             here.compare(f64::midpoint(low, high), (low, high), spins);
             here.forecast.expect("it was measured").agrees
         };
@@ -137,11 +201,60 @@ pub(crate) mod tests {
 
     #[test]
     fn cores_that_bring_nothing_are_unused_or_busy() {
-        let shown = |two, busy| MeasuredHere::of(&scaling(1.0, two, busy)).shown();
+        let shown = |two, busy| MeasuredHere::of_runs(&scaling(1.0, two, busy)).shown();
         assert!(matches!(shown(0.98, 1.05), Some(Shown::Unused(_))));
         assert!(matches!(shown(0.95, 1.9), Some(Shown::BusyForNothing(_))));
         assert!(matches!(shown(0.6, 1.9), Some(Shown::Gains(_))));
-        assert_eq!(MeasuredHere::of(&scaling(1.0, 0.98, 1.9)).shown(), None, "a set time, perhaps");
-        assert_eq!(MeasuredHere::of(&scaling(0.01, 0.01, 1.0)).shown(), None, "it is over at once");
+        assert_eq!(
+            MeasuredHere::of_runs(&scaling(1.0, 0.98, 1.9)).shown(),
+            None,
+            "a set time, perhaps"
+        );
+        assert_eq!(
+            MeasuredHere::of_runs(&scaling(0.01, 0.01, 1.0)).shown(),
+            None,
+            "it is over at once"
+        );
+    }
+
+    #[test]
+    fn siblings_and_slower_cores_are_no_second_core() {
+        let shown =
+            |unlike, two, busy| MeasuredHere::on(&scaling(1.0, two, busy), unlike, None).shown();
+        let siblings = UnlikeCores { siblings_from: Some(2), ..UnlikeCores::default() };
+        assert_eq!(shown(siblings, 0.95, 1.9), None, "that is what two threads of a core do");
+        assert!(matches!(shown(siblings, 1.6, 1.9), Some(Shown::BusyForNothing(_))));
+        assert!(matches!(shown(siblings, 1.01, 1.0), Some(Shown::Unused(_))));
+        assert!(matches!(shown(siblings, 0.7, 1.9), Some(Shown::Gains(_))));
+        let slower = UnlikeCores { slower_from: Some(2), ..UnlikeCores::default() };
+        for (two, busy) in [(0.95, 1.9), (1.6, 1.9), (1.6, 1.1)] {
+            assert_eq!(shown(slower, two, busy), None, "the slower core has half of the work");
+        }
+        let later = UnlikeCores { siblings_from: Some(3), ..UnlikeCores::default() };
+        assert!(matches!(shown(later, 0.95, 1.9), Some(Shown::BusyForNothing(_))));
+    }
+
+    #[test]
+    fn no_forecast_is_held_against_cores_that_are_not_alike() {
+        let here = |siblings_from| {
+            let unlike = UnlikeCores { siblings_from, ..UnlikeCores::default() };
+            let mut here = MeasuredHere::on(&scaling(1.0, 0.9, 1.9), unlike, None);
+            here.compare(1.9, (1.9, 1.9), false);
+            here
+        };
+        assert!(here(None).contradicts().is_some());
+        assert_eq!((here(Some(2)).comparable(), here(Some(2)).contradicts()), (None, None));
+        assert!(here(Some(3)).comparable().is_some());
+    }
+
+    #[test]
+    fn a_quota_in_which_only_the_recorded_run_was_seen_counts() {
+        let limited = |cores| {
+            let limit = Some(CpuLimit { cores, ..CpuLimit::default() });
+            let recorded = Run { limit, ..Run::default() };
+            MeasuredHere::on(&scaling(1.0, 0.98, 1.05), UnlikeCores::default(), Some(&recorded))
+        };
+        assert_eq!((limited(1.0).quality, limited(1.0).shown()), (ScalingQuality::HeldUp, None));
+        assert!(matches!(limited(2.0).shown(), Some(Shown::Unused(_))));
     }
 }

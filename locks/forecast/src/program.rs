@@ -36,7 +36,7 @@ pub fn forecast(
             Err(_) => view.disturbed().unwrap_or_else(|| view.without_locks()),
         },
     };
-    let measured = profile.scaling.as_ref().map(MeasuredHere::of);
+    let measured = MeasuredHere::of(profile);
     let recommendation = held(recommendation, measured.as_ref(), &view);
     Ok(without_curves(view, recommendation, measured, question))
 }
@@ -124,12 +124,12 @@ fn held_here(
     question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Option<MeasuredHere>, PointError> {
-    let Some(scaling) = &profile.scaling else { return Ok(None) };
-    let mut here = MeasuredHere::of(scaling);
+    let Some(mut here) = MeasuredHere::of(profile) else { return Ok(None) };
     let spins = profiled.locks.first().is_some_and(|lock| lock.family == "spin");
-    let one_core_spins = spins && profiled.threads > 1 && !scaling.sized;
+    let sized = profile.scaling.as_ref().is_some_and(|scaling| scaling.sized);
+    let one_core_spins = spins && profiled.threads > 1 && !sized;
     let fits = |cores: &u32| *cores <= question.machine.hardware_threads();
-    if let Some(cores) = here.known().map(|point| point.cores).filter(fits) {
+    if let Some(cores) = here.comparable().map(|point| point.cores).filter(fits) {
         simulate_all(&mut [today], (&[1, cores], Band::OfProfile), question, progress)?;
         if let (Some(one), Some(all)) = (today.point(1), today.point(cores)) {
             let against = |throughput: f64| throughput / one.point.throughput_per_s;

@@ -3,9 +3,10 @@
 use kilocore_figures::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
+use crate::scaling::none_lost;
 use crate::{
-    Frame, Histogram, Interference, Outside, Precision, Scaling, ThreadTimes, Trace, Traced,
-    Watching,
+    CpuLimit, Frame, Histogram, HostThread, Interference, Outside, Precision, Scaling, ThreadTimes,
+    Trace, Traced, Watching,
 };
 
 /// A lock profile. Durations are wall-clock nanoseconds of the host, unless it says otherwise.
@@ -50,6 +51,10 @@ pub struct Host {
     /// The cores that were turned off, such as `4-7`. Absent if none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offline: Option<String>,
+    /// The hardware threads that the program could use, in the order in which timed runs are given more of
+    /// them. Empty if nobody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hardware_threads: Vec<HostThread>,
 }
 
 /// One execution of the program.
@@ -64,6 +69,9 @@ pub struct Run {
     /// there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<CpuLimit>,
+    /// How many of its cores were turned off or taken from it before its end. Absent if none were.
+    #[serde(default, skip_serializing_if = "none_lost")]
+    pub cores_lost: u32,
     /// The process of `kilocore steer` that steered it meanwhile. Absent if none was seen to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<u32>,
@@ -87,25 +95,6 @@ pub struct Run {
     /// How it was watched, if that is where the figures come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<Watching>,
-}
-
-/// What a control group allowed a program of the cores' time.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct CpuLimit {
-    /// How many cores' time.
-    pub cores: f64,
-    /// The periods of the limit in which the program wanted to run.
-    pub periods: u64,
-    /// The periods in which it was held up because it had used up its time.
-    pub throttled: u64,
-}
-
-impl CpuLimit {
-    /// Whether it held the program up, or allows less than so many cores.
-    #[must_use]
-    pub fn binds(&self, cores: u32) -> bool {
-        self.throttled > 0 || self.cores < f64::from(cores)
-    }
 }
 
 /// What one process did with its locks, from the start of one program image to its end.

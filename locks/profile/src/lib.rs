@@ -7,10 +7,12 @@
 mod checked;
 mod comparison;
 mod counts;
+mod cpu_limit;
 mod directory;
 mod document;
 mod frame;
 mod histogram;
+mod host_threads;
 mod interval;
 mod json;
 mod kernel_locks;
@@ -35,13 +37,15 @@ mod watching;
 
 pub use comparison::{ChangeVerdict, Doubt, PaceChange, ProfileComparison, Side};
 pub use counts::LockCounts;
+pub use cpu_limit::CpuLimit;
 pub use directory::read_directory;
 pub use document::{
-    Barrier, Caller, Condition, CpuLimit, Family, Handoffs, Host, Lock, MostlyBy, Nesting, Process,
-    Profile, ReadSide, Run, Threads,
+    Barrier, Caller, Condition, Family, Handoffs, Host, Lock, MostlyBy, Nesting, Process, Profile,
+    ReadSide, Run, Threads,
 };
 pub use frame::Frame;
 pub use histogram::Histogram;
+pub use host_threads::{HostThread, UnlikeCores};
 pub use json::{FORMAT, FORMAT_VERSION, ProfileError};
 pub use kernel_locks::{KernelLockKind, KernelLockWaits};
 pub use migration::MigratingLines;

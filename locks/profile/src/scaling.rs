@@ -10,7 +10,7 @@ use std::time::Duration;
 use kilocore_figures::{Nanoseconds, Spread, median};
 use serde::{Deserialize, Serialize};
 
-use crate::Pace;
+use crate::{CpuLimit, Pace};
 
 /// A run is disturbed if others took more than this share of the time of its cores.
 const DISTURBED: f64 = 0.1;
@@ -35,6 +35,10 @@ pub struct Interference {
     /// The time that the hypervisor gave to others while something wanted to run here.
     #[serde(rename = "stolen_ns")]
     pub stolen: Nanoseconds<f64>,
+    /// How many threads of the whole system ran or were ready to run, on average: the program's, and those of
+    /// others. Absent if the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
 }
 
 impl Interference {
@@ -71,6 +75,17 @@ pub struct TimedRun {
     /// What others took of its cores. Absent if the kernel does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<Interference>,
+    /// The limit that a control group set on its use of the cores. Absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<CpuLimit>,
+    /// How many of its cores were turned off or taken from it before its end. Absent if none were.
+    #[serde(default, skip_serializing_if = "none_lost")]
+    pub cores_lost: u32,
+}
+
+/// Whether there is nothing to be told of cores that went.
+pub(crate) fn none_lost(cores: &u32) -> bool {
+    *cores == 0
 }
 
 impl TimedRun {
@@ -92,6 +107,22 @@ impl TimedRun {
         let share = |other: &Interference| other.share(self.cores, self.wall_time);
         self.interference.as_ref().map_or(0.0, share) > DISTURBED
     }
+
+    /// Whether a control group held it up for so long that its time says nothing, or may have: nobody counted
+    /// that, and it was allowed less than its cores.
+    #[must_use]
+    pub fn is_held_up(&self) -> bool {
+        self.limit.as_ref().is_some_and(|limit| {
+            let uncounted = limit.periods == 0 && limit.cores < f64::from(self.cores);
+            uncounted || limit.held_up(self.cores, self.wall_time)
+        })
+    }
+
+    /// Whether it had its cores for itself, all of them, to its end.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        !self.is_disturbed() && !self.is_held_up() && self.cores_lost == 0
+    }
 }
 
 /// Why a program was not timed on fewer cores.
@@ -104,6 +135,8 @@ pub enum WhyNotTimed {
     Attached,
     /// Only one core is allowed.
     OneCore,
+    /// A control group allows it the time of fewer cores.
+    Quota,
     /// A round would take longer than all rounds may.
     TooLong,
     /// What counts was not a whole run: it was ended, or counted from a moment on.
@@ -161,6 +194,10 @@ pub enum ScalingQuality {
     FewRounds,
     /// Others had too much of the cores in most rounds.
     Disturbed,
+    /// A control group held the program up in most rounds.
+    HeldUp,
+    /// Cores were turned off, or taken from the program, in most rounds.
+    CoresLost,
     /// The runs are so short that they show how the program starts.
     Short,
     /// All runs took the same time, and computed more on more cores. The program runs for a set time
@@ -190,7 +227,7 @@ impl Scaling {
         Some(Duration::from_nanos(median.max(0.0) as u64))
     }
 
-    /// The rounds that have all numbers of cores, and whether one of their runs was disturbed.
+    /// The rounds that have all numbers of cores, and whether all of their runs were quiet.
     fn rounds(&self) -> Vec<(bool, BTreeMap<u32, &TimedRun>)> {
         let mut rounds: BTreeMap<u32, BTreeMap<u32, &TimedRun>> = BTreeMap::new();
         for run in self.runs.iter().filter(|run| run.throughput() > 0.0) {
@@ -199,19 +236,19 @@ impl Scaling {
         let counts = rounds.values().map(BTreeMap::len).max().unwrap_or(0);
         let whole =
             rounds.into_values().filter(|round| round.len() == counts && round.contains_key(&1));
-        whole.map(|round| (round.values().any(|run| run.is_disturbed()), round)).collect()
+        whole.map(|round| (round.values().all(|run| run.is_quiet()), round)).collect()
     }
 
-    /// The rounds that count: those that were not disturbed, if there are any.
+    /// The rounds that count: those that were quiet, if there are any.
     fn counted(&self) -> Vec<BTreeMap<u32, &TimedRun>> {
         let rounds = self.rounds();
-        let any_quiet = rounds.iter().any(|(disturbed, _)| !disturbed);
-        let counts = |(disturbed, _): &(bool, _)| !(*disturbed && any_quiet);
+        let any_quiet = rounds.iter().any(|(quiet, _)| *quiet);
+        let counts = |(quiet, _): &(bool, _)| *quiet || !any_quiet;
         rounds.into_iter().filter(counts).map(|(_, round)| round).collect()
     }
 
     /// What was measured on each number of cores, in ascending order. Rounds in which others had too much
-    /// of the cores are left out, unless all were so.
+    /// of the cores, a control group held the program up, or cores went are left out, unless all were so.
     #[must_use]
     pub fn points(&self) -> Vec<ScalingPoint> {
         let rounds = self.counted();
@@ -262,11 +299,23 @@ impl Scaling {
     #[must_use]
     pub fn quality(&self) -> ScalingQuality {
         let rounds = self.rounds();
-        let quiet = rounds.iter().filter(|(disturbed, _)| !disturbed).count();
+        let quiet = rounds.iter().filter(|(quiet, _)| *quiet).count();
+        let rounds_with = |is: fn(&TimedRun) -> bool| {
+            rounds.iter().filter(|(_, round)| round.values().any(|run| is(run))).count()
+        };
         if rounds.is_empty() {
             ScalingQuality::FewRounds
         } else if 2 * quiet < rounds.len() {
-            ScalingQuality::Disturbed
+            let held_up = rounds_with(TimedRun::is_held_up);
+            let lost = rounds_with(|run| run.cores_lost > 0);
+            // What is said first is what no quieter host mends.
+            match rounds_with(TimedRun::is_disturbed) {
+                disturbed if held_up > 0 && held_up >= disturbed.max(lost) => {
+                    ScalingQuality::HeldUp
+                }
+                disturbed if lost > disturbed => ScalingQuality::CoresLost,
+                _ => ScalingQuality::Disturbed,
+            }
         } else if self.runs.iter().any(|run| run.wall_time < SHORT) {
             ScalingQuality::Short
         } else if self.has_set_time() {
@@ -306,6 +355,8 @@ mod tests {
             cpu_time: wall_time * busy,
             work: 1.0,
             interference: Some(Interference::default()),
+            limit: None,
+            cores_lost: 0,
         }
     }
 
@@ -354,6 +405,43 @@ mod tests {
                 .flat_map(|round| [run(round, 1, 1.0, 1.0), TimedRun { round, ..bad.clone() }]),
         );
         assert_eq!(scaling(runs).quality(), ScalingQuality::Disturbed);
+    }
+
+    #[test]
+    fn rounds_in_which_a_quota_held_the_program_up_say_nothing() {
+        let under = |throttled: f64| {
+            let limit = |wall: Nanoseconds<f64>| CpuLimit {
+                cores: 1.0,
+                periods: 10,
+                throttled: 9,
+                throttled_time: Some(wall * throttled),
+                group: None,
+            };
+            let rounds =
+                (0..3).flat_map(|round| [run(round, 1, 1.0, 1.0), run(round, 2, 1.0, 1.0)]);
+            let limited = |run: TimedRun| match run.cores {
+                1 => run,
+                _ => TimedRun { limit: Some(limit(run.wall_time)), ..run },
+            };
+            scaling(rounds.map(limited).collect()).quality()
+        };
+        assert_eq!(under(1.0), ScalingQuality::HeldUp);
+        assert_eq!(under(0.01), ScalingQuality::Good);
+        let mut uncounted = run(0, 2, 1.0, 1.0);
+        uncounted.limit = Some(CpuLimit { cores: 1.0, ..CpuLimit::default() });
+        assert!(uncounted.is_held_up(), "nobody knows whether it was");
+        uncounted.limit = Some(CpuLimit { cores: 2.0, ..CpuLimit::default() });
+        assert!(!uncounted.is_held_up(), "it had what it could use");
+    }
+
+    #[test]
+    fn rounds_in_which_cores_went_say_nothing() {
+        let mut runs: Vec<_> =
+            (0..3).flat_map(|round| [run(round, 1, 1.0, 1.0), run(round, 2, 1.0, 1.0)]).collect();
+        runs[1].cores_lost = 1;
+        assert_eq!(known(&scaling(runs.clone())).map(|point| point.runs), Some(2));
+        runs[3].cores_lost = 1;
+        assert_eq!(scaling(runs).quality(), ScalingQuality::CoresLost);
     }
 
     #[test]

@@ -65,11 +65,8 @@ impl TriedHere {
     #[must_use]
     pub fn gain(&self) -> Option<TriedGain> {
         let both = |round: &TrialRound| [round.as_it_is.clone(), round.with_them.clone()];
-        let quiet: Vec<&TrialRound> = self
-            .rounds
-            .iter()
-            .filter(|round| !both(round).iter().any(TimedRun::is_disturbed))
-            .collect();
+        let quiet: Vec<&TrialRound> =
+            self.rounds.iter().filter(|round| both(round).iter().all(TimedRun::is_quiet)).collect();
         let shortest = quiet.iter().flat_map(|round| both(round)).map(|run| run.wall_time);
         if quiet.len() < ENOUGH
             || shortest.fold(Nanoseconds(f64::INFINITY), Nanoseconds::min) < SHORT
@@ -99,6 +96,8 @@ mod tests {
                 others: Nanoseconds(others * 1e9),
                 ..Interference::default()
             }),
+            limit: None,
+            cores_lost: 0,
         };
         TrialRound { as_it_is: run(1.0), with_them: run(with_them) }
     }

@@ -311,6 +311,7 @@ fn profile() -> Profile {
             core_to_core: Some(Nanoseconds(100.0)),
             kernel: "6.1".to_owned(),
             offline: None,
+            hardware_threads: Vec::new(),
         },
         runs: vec![
             run(2, lock(Nanoseconds(500.0), handoffs)),

@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use kilocore_hardware::hardware_threads;
 use kilocore_linux::offline_cores;
-use kilocore_lock_profile::{ClockRate, Host};
+use kilocore_lock_profile::{ClockRate, Host, HostThread};
 use kilocore_process::{allowed_cores, kernel_release};
 
 /// Returns the host as a profile describes it. `clock` is the rate of its time-stamp counter.
@@ -11,13 +12,18 @@ use kilocore_process::{allowed_cores, kernel_release};
 /// [`Host::core_to_core`] is left empty. A caller that can measure it fills it in.
 #[must_use]
 pub fn host(clock: ClockRate) -> Host {
+    let cores = allowed_cores();
+    let threads = hardware_threads(&cores).into_iter();
     Host {
         processor: processor(),
-        cores: allowed_cores().len() as u32,
+        cores: cores.len() as u32,
         clock_ghz: clock.ghz,
         core_to_core: None,
         kernel: kernel_release(),
         offline: offline_cores(),
+        hardware_threads: threads
+            .map(|thread| HostThread { cpu: thread.cpu.0, core: thread.core, speed: thread.speed })
+            .collect(),
     }
 }
 

@@ -12,6 +12,7 @@ mod events;
 mod host;
 mod interference;
 mod limits;
+mod load;
 mod measure;
 mod outside;
 mod preload;

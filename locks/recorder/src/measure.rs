@@ -21,7 +21,7 @@ use crate::clock::Mark;
 use crate::conduct::{Conduct, Measured};
 use crate::error::MeasureError;
 use crate::host::host;
-use crate::interference::Before;
+use crate::interference::{Before, Surroundings};
 use crate::outside::{self, RecorderPaths};
 use crate::recordings::Recordings;
 use crate::shortage::Shortage;
@@ -187,7 +187,7 @@ impl Measurement<'_> {
         let over = Mark::now();
         let end = end.map_err(|reason| failed(reason.into()))?;
         let used = end.user + end.system;
-        let interference = before.since(used);
+        let Surroundings { interference, cores_lost } = before.since(used);
         let watched = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
         let from = watched.begin.as_ref().map_or(began, |moment| moment.mark);
         let to = watched.end.as_ref().map_or(over, |moment| moment.mark);
@@ -212,6 +212,7 @@ impl Measurement<'_> {
             exit_status: shell_status(end.status),
             cpu_time: whole.then(|| Nanoseconds::from(used).calculated()),
             interference,
+            cores_lost,
             processes,
             limit: report.limit,
             outside: Some(report.outside),

@@ -86,7 +86,7 @@ impl<'a> Observer<'a> {
             looks: ObservationSums::default(),
             census: (Pace::new(u64::from(!program)), Instant::now()),
             explain: Instant::now() + EXPLAIN / 2,
-            limits: Limits::default(),
+            limits: Limits::before_start(),
         }
     }
 

@@ -15,7 +15,8 @@ use kilocore_process::{
     sized_for,
 };
 
-use crate::interference::Before;
+use crate::interference::{Before, Surroundings};
+use crate::limits::{Limits, within_limits};
 
 /// As many rounds as show how much rounds differ.
 const ROUNDS: u32 = 3;
@@ -33,8 +34,8 @@ pub struct Timing {
     pub rule: Rule,
 }
 
-/// Times a program on one core, on powers of two, and on all cores that are allowed, in turn. `first` is
-/// the recorded run; `confined` the one on one core, if there was one. In the command, `{cores}` and
+/// Times a program on one core, on powers of two, and on all cores that are allowed, in turn: on no more of
+/// them than control groups allow it the time of. `first` is the recorded run; `confined` the one on one core, if there was one. In the command, `{cores}` and
 /// `{threads}` become the number of cores. `tell` is called with the number of runs and the time that they
 /// are expected to take, before the first of them.
 ///
@@ -48,9 +49,11 @@ pub fn time_on_cores(
     confined: Option<&Run>,
     tell: &dyn Fn(u32, Duration),
 ) -> Scaling {
-    let cores = in_order_of_use(&allowed_cores());
+    let all = in_order_of_use(&allowed_cores());
+    let cores = within_limits(&all);
+    let fewer = (cores.len() < all.len()).then_some(WhyNotTimed::Quota);
     if cores.len() < 2 {
-        return Scaling::untimed(WhyNotTimed::OneCore);
+        return Scaling::untimed(fewer.unwrap_or(WhyNotTimed::OneCore));
     }
     let counts = core_counts(cores.len() as u32);
     // On fewer cores it takes no longer than on one, where it takes all its processor time.
@@ -66,7 +69,8 @@ pub fn time_on_cores(
     let rounds = fit(timing.budget, ROUNDS).max(fit(timing.budget / 4, MOST_ROUNDS));
     tell(rounds * counts.len() as u32, round * rounds);
     let unit = timing.rule.unit().to_owned();
-    let mut scaling = Scaling { unit, sized: is_sized(command), ..Scaling::default() };
+    let mut scaling =
+        Scaling { unit, sized: is_sized(command), why_not: fewer, ..Scaling::default() };
     let began = Instant::now();
     for number in 0..rounds {
         let round_began = Instant::now();
@@ -148,6 +152,7 @@ pub(crate) fn one_run(wanted: &OneRun<'_>) -> Result<TimedRun, NoRun> {
     let command = sized_for(wanted.command, cores.len() as u32);
     let counter = Counter::new(rule.clone());
     let end_after = wanted.limit.map(EndAfter::new);
+    let mut limits = Limits::before_start();
     let before = Before::look(cores);
     let end = kilocore_process::run(Start {
         command: &command,
@@ -162,7 +167,8 @@ pub(crate) fn one_run(wanted: &OneRun<'_>) -> Result<TimedRun, NoRun> {
     })
     .map_err(|_| no(WhyNotTimed::Failed))?;
     let cpu_time = end.user + end.system;
-    let interference = before.since(cpu_time);
+    let Surroundings { interference, cores_lost } = before.since(cpu_time);
+    let limit = limits.limit();
     if end_after.is_some_and(|end| end.has_passed()) {
         return Err(NoRun { was_ended: true, ..no(WhyNotTimed::Failed) });
     }
@@ -177,5 +183,7 @@ pub(crate) fn one_run(wanted: &OneRun<'_>) -> Result<TimedRun, NoRun> {
         cpu_time: Nanoseconds::from(cpu_time).calculated(),
         work: work.count.to_f64(),
         interference,
+        limit,
+        cores_lost,
     })
 }

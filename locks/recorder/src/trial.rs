@@ -7,6 +7,7 @@ use kilocore_hardware::in_order_of_use;
 use kilocore_lock_profile::{TrialFailure, TrialRound, TriedHere};
 use kilocore_process::allowed_cores;
 
+use crate::limits::within_limits;
 use crate::timing::{OneRun, Timing, one_run};
 
 /// The least number of rounds, and the most.
@@ -16,7 +17,8 @@ const MUCH_LONGER: u32 = 10;
 /// No program is ended before that.
 const NOT_YET: Duration = Duration::from_secs(5);
 
-/// Times a program as it is and with other locks, in turn, on all cores that are allowed. `environment` is
+/// Times a program as it is and with other locks, in turn, on all cores that are allowed, or as many as control
+/// groups allow it the time of. `environment` is
 /// what puts the locks of `tried` under it; a run of it as it is takes some `usual` time. The rounds are added
 /// to `tried`. There are none if three would take longer than the budget.
 ///
@@ -29,7 +31,11 @@ pub fn time_with_locks(
     usual: Duration,
     mut tried: TriedHere,
 ) -> TriedHere {
-    let cores = in_order_of_use(&allowed_cores());
+    let all = in_order_of_use(&allowed_cores());
+    let cores = within_limits(&all);
+    if cores.is_empty() {
+        return tried;
+    }
     let [least, most] = ROUNDS;
     if usual * 2 * least > timing.budget {
         return tried;
@@ -41,7 +47,7 @@ pub fn time_with_locks(
         environment,
         rule: &timing.rule,
         round: number,
-        cores: &cores,
+        cores,
         limit: Some(limit),
     };
     for number in 0..most {

@@ -23,7 +23,7 @@ use crate::conduct::{Conduct, Measured, SEED};
 use crate::error::MeasureError;
 use crate::events::{self, Event, Events};
 use crate::host::host;
-use crate::interference::Before;
+use crate::interference::{Before, Surroundings};
 use crate::limits::Limits;
 
 /// Whether this user may watch programs on this machine.
@@ -78,12 +78,13 @@ pub fn measure_watching(
     let end = end.map_err(|reason| failed(reason.into()))?;
     let seen = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
     let used = end.user + end.system;
-    let interference = before.since(used);
+    let Surroundings { interference, cores_lost } = before.since(used);
     let whole = delay.is_none() && !seen.time_was_up && !end.interrupted;
     let run = seen.run.map(|run| Run {
         exit_status: shell_status(end.status),
         cpu_time: whole.then(|| Nanoseconds::from(used).calculated()),
         interference,
+        cores_lost,
         ..run
     });
     let words = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -207,7 +208,7 @@ impl EndConditions<'_> {
         }
         let end = self.duration.map(|duration| Instant::now() + duration);
         let options = Options { scope, attached, library: None, seed: SEED };
-        let mut limits = Limits::default();
+        let mut limits = if attached { Limits::default() } else { Limits::before_start() };
         limits.look(iter::once(pid));
         let mut wait = |time: Duration| {
             limits.look(iter::once(pid));

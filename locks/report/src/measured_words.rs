@@ -1,7 +1,8 @@
 //! What was measured of a program on the cores that are here, in words.
 
 use kilocore_forecast::MeasuredHere;
-use kilocore_lock_profile::{RUN, ScalingPoint, ScalingQuality, WhyNotTimed};
+use kilocore_lock_profile::{RUN, ScalingPoint, ScalingQuality, UnlikeCores, WhyNotTimed};
+use kilocore_show::number;
 
 /// Why there is nothing, or nothing more, worded such that it can follow a colon.
 pub(crate) fn why_not(why: WhyNotTimed) -> &'static str {
@@ -9,6 +10,9 @@ pub(crate) fn why_not(why: WhyNotTimed) -> &'static str {
         WhyNotTimed::Once => "it was to be run once",
         WhyNotTimed::Attached => "it ran already, and is not confined to fewer cores",
         WhyNotTimed::OneCore => "it may use one core only",
+        WhyNotTimed::Quota => {
+            "a control group allows it the time of fewer cores, so that nothing would be known of more"
+        }
         WhyNotTimed::TooLong => {
             "runs on one core and on all would take longer than `--budget` allows; give it more"
         }
@@ -34,19 +38,83 @@ pub(crate) fn title(here: &MeasuredHere) -> String {
     format!("{} (measured)", heading(here))
 }
 
-/// What is to be known of the points, or of why there are none: a sentence, if anything.
+/// What is to be known of the points, or of why there are none: a sentence or some, if anything.
 pub(crate) fn note(here: &MeasuredHere) -> Option<String> {
     if here.points.is_empty() {
-        return here.why_not.map(|why| format!("Not timed on fewer cores: {}.", why_not(why)));
+        return match here.why_not? {
+            WhyNotTimed::Quota => Some(beyond_quota(here, "one")),
+            why => Some(format!("Not timed on fewer cores: {}.", why_not(why))),
+        };
     }
+    let most = here.points.last()?.cores;
+    let quota = here.why_not.filter(|&why| why == WhyNotTimed::Quota);
+    let quota = quota.map(|_| beyond_quota(here, &most.to_string()));
+    let notes = [good_for(here), unlike(here, most), quota];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
+}
+
+/// Why it was timed on no more cores than so many.
+fn beyond_quota(here: &MeasuredHere, cores: &str) -> String {
+    let limit = here.limit.as_ref();
+    let limit =
+        limit.map_or_else(|| "the quota of its control group".to_owned(), ToString::to_string);
+    let core = if cores == "one" { "core" } else { "cores" };
+    format!(
+        "Not timed on more than {cores} {core}: {limit} allows no more, so that nothing would be known of \
+         what more of them bring."
+    )
+}
+
+/// Which of so many cores are no equals of the first.
+fn unlike(here: &MeasuredHere, most: u32) -> Option<String> {
+    let UnlikeCores { siblings_from, slower_from, slowest } = here.unlike_cores;
+    let within = |from: Option<u32>| from.filter(|&from| from <= most);
+    let siblings = within(siblings_from).map(|from| match from {
+        2 => "These are hardware threads of one physical core, so that two of them do less than two cores \
+              would."
+            .to_owned(),
+        _ => format!(
+            "Only {} of these are physical cores; the others are second hardware threads of the same cores, \
+             which bring less.",
+            from - 1
+        ),
+    });
+    let slower = within(slower_from).zip(slowest).map(|(from, speed)| {
+        format!(
+            "From {from} cores on, some of them are slower, down to {} of the speed of the fastest.",
+            number::percent(speed)
+        )
+    });
+    let notes: Vec<String> = siblings.into_iter().chain(slower).collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
+}
+
+/// What the points are good for, and what the forecast says of them.
+fn good_for(here: &MeasuredHere) -> Option<String> {
     let good_for = match here.quality {
         ScalingQuality::Good => None,
         ScalingQuality::FewRounds => {
             Some("One round proves nothing; `--budget` with more time makes more.")
         }
-        ScalingQuality::Disturbed => Some(
-            "Other programs had much of the cores in most rounds, so nothing is concluded from this. \
-             Repeat it when the host has less to do.",
+        ScalingQuality::Disturbed => {
+            let load = here.load.map_or_else(String::new, |load| format!(" (load {load:.1})"));
+            return Some(format!(
+                "Other programs had much of the cores in most rounds{load}, so nothing is concluded from \
+                 this. Repeat it when the host has less to do."
+            ));
+        }
+        ScalingQuality::HeldUp => {
+            let limit = here.limit.as_ref();
+            let limit = limit.map_or_else(|| "a quota".to_owned(), ToString::to_string);
+            return Some(format!(
+                "In most rounds, {limit} held the program back, so nothing is concluded from this: more \
+                 cores cannot bring more than it allows. Repeat it without that quota."
+            ));
+        }
+        ScalingQuality::CoresLost => Some(
+            "In most rounds, cores were turned off or taken from the program, so nothing is concluded from \
+             this. Repeat it where it keeps them.",
         ),
         ScalingQuality::Short => Some(
             "Nothing is concluded from runs of less than 50 ms: they show how the program starts.",
@@ -60,7 +128,7 @@ pub(crate) fn note(here: &MeasuredHere) -> Option<String> {
         return Some(text.to_owned());
     }
     let forecast = here.forecast?;
-    let last = here.points.last()?;
+    let last = here.comparable()?;
     let beside = if forecast.agrees { "agrees with that" } else { "does not agree with that" };
     let spins = if forecast.one_core_spins && forecast.high < last.speedup_low {
         " Several threads that spin on one core keep the holder of the lock from it, so that more cores \
@@ -80,4 +148,75 @@ pub(crate) fn speedup(point: &ScalingPoint) -> String {
     let [low, high] =
         [point.speedup_low, point.speedup_high].map(|speedup| format!("{speedup:.2}"));
     if low == high { figure } else { format!("{figure} ({low}–{high})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_lock_profile::CpuLimit;
+
+    use super::*;
+
+    /// A program that was timed on one core and on four, and nothing that is to be minded.
+    fn here() -> MeasuredHere {
+        let point = |cores| ScalingPoint {
+            cores,
+            runs: 3,
+            throughput: 1.0,
+            speedup: 1.0,
+            speedup_low: 1.0,
+            speedup_high: 1.0,
+            busy_cores: 1.0,
+        };
+        MeasuredHere {
+            unit: RUN.to_owned(),
+            points: [1, 4].map(point).to_vec(),
+            quality: ScalingQuality::Good,
+            why_not: None,
+            unlike_cores: UnlikeCores::default(),
+            limit: None,
+            load: Some(30.0),
+            forecast: None,
+        }
+    }
+
+    #[test]
+    fn cores_that_are_no_equals_are_said_where_they_were_used() {
+        let said = |siblings_from, slower_from: Option<u32>| {
+            let slowest = slower_from.map(|_| 0.4);
+            note(&MeasuredHere {
+                unlike_cores: UnlikeCores { siblings_from, slower_from, slowest },
+                ..here()
+            })
+        };
+        assert_eq!(said(None, None), None);
+        assert_eq!(said(Some(5), Some(6)), None, "no run had these");
+        let said = |siblings, slower| said(siblings, slower).expect("there is something to mind");
+        assert!(said(Some(2), None).contains("hardware threads of one physical core"));
+        assert!(said(Some(3), None).starts_with("Only 2 of these are physical cores"));
+        let both = said(Some(4), Some(2));
+        assert!(both.contains("Only 3 of these") && both.contains("From 2 cores on"), "{both}");
+        assert!(both.contains("40"), "{both}");
+    }
+
+    #[test]
+    fn a_quota_is_named_where_it_decides() {
+        let limit = CpuLimit { cores: 4.5, group: Some("/x".to_owned()), ..CpuLimit::default() };
+        let limited = MeasuredHere { limit: Some(limit), ..here() };
+        assert_eq!(note(&limited), None, "it held nothing up");
+        let held_up = MeasuredHere { quality: ScalingQuality::HeldUp, ..limited.clone() };
+        let said = note(&held_up).expect("it did");
+        assert!(said.contains("a quota of 4.50 cores (cgroup /x) held the program back"), "{said}");
+        let fewer = MeasuredHere { why_not: Some(WhyNotTimed::Quota), ..limited };
+        let said = note(&fewer).expect("there were more cores");
+        assert!(said.starts_with("Not timed on more than 4 cores: a quota of 4.50"), "{said}");
+        let said = note(&MeasuredHere { points: Vec::new(), ..fewer }).expect("nothing was timed");
+        assert!(said.starts_with("Not timed on more than one core: a quota of"), "{said}");
+    }
+
+    #[test]
+    fn a_busy_host_is_said_with_its_load() {
+        let busy = MeasuredHere { quality: ScalingQuality::Disturbed, ..here() };
+        let said = note(&busy).expect("nothing is concluded");
+        assert!(said.contains("in most rounds (load 30.0), so nothing"), "{said}");
+    }
 }

@@ -130,7 +130,7 @@ prop_compose! {
         }
         run.times = by_windows.then(|| account(&threads, cores, kernel_seen));
         run.watching = (by_windows && watched).then(Watching::default);
-        run.limit = limit.map(|(cores, throttled)| CpuLimit { cores, periods: 20.max(throttled), throttled });
+        run.limit = limit.map(|(cores, throttled)| CpuLimit { cores, periods: 20.max(throttled), throttled, ..CpuLimit::default() });
         run
     }
 }
@@ -270,6 +270,7 @@ impl Said {
             (one_thread, "one busy thread, and more cores are busy"),
             (
                 run.limit
+                    .as_ref()
                     .is_some_and(|limit| seen.is_some_and(|seen| seen > 1.2 * limit.cores + 0.1))
                     && self.says("allowed it the time")
                     && !self.says("not all the time"),

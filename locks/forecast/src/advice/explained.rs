@@ -91,7 +91,7 @@ mod tests {
     use crate::measured_here::tests::scaling;
 
     fn point(two: f64, busy: f64) -> ScalingPoint {
-        MeasuredHere::of(&scaling(1.0, two, busy)).known().expect("it is good")
+        MeasuredHere::of_runs(&scaling(1.0, two, busy)).known().expect("it is good")
     }
 
     /// A run whose threads did so, in thousandths.

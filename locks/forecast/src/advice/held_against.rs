@@ -10,9 +10,9 @@ use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spu
 use super::kernel_locks::{self, InKernel};
 use super::remedy::{is_replaced, remedy};
 use super::{only_waits, watched};
-use crate::evidence::busy_host;
 use crate::from_profile::wanted_at;
 use crate::measured_here::{MeasuredHere, Shown};
+use crate::surroundings::is_undisturbed;
 use crate::words::{counted, percent, rounded};
 use crate::{Recommendation, Verdict};
 
@@ -30,7 +30,7 @@ pub(crate) fn held_against(
 ) -> Recommendation {
     let Some(shown) = here.shown() else { return doubted(given, here) };
     let run = profile.and_then(|profile| profile.runs.first());
-    let run = run.filter(|run| busy_host(run).is_none());
+    let run = run.filter(|run| is_undisturbed(run));
     let in_kernel = profile.and_then(kernel_locks::large);
     let by_locks = || run.and_then(|run| limited_here(run, here));
     let confidence = given.confidence.clone();
@@ -51,7 +51,7 @@ pub(crate) fn held_against(
                 }
                 None if given.verdict == Verdict::CoresUnused => turns(given, shown),
                 None if given.verdict == Verdict::Unknown => {
-                    let unlimited = || unlimited_here(run?, &here.known()?);
+                    let unlimited = || unlimited_here(run?, &here.comparable()?);
                     by_locks().or_else(unlimited).unwrap_or(given)
                 }
                 None => given,
@@ -129,7 +129,9 @@ fn waited_for(run: &Run) -> Option<WaitedFor<'_>> {
 /// The answer that locks limit it, if waits for them explain what more cores do not bring here. That needs
 /// no forecast.
 fn limited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
-    let point = here.known()?;
+    // Hardware threads of one core do less than two cores, and no lock is the reason.
+    let less = || here.known().filter(|point| point.speedup < 1.0);
+    let point = here.comparable().or_else(less)?;
     let waited = waited_for(run);
     if let Some(waited) = waited.as_ref().filter(|waited| waited.lock.family == Family::Spin)
         && let Some(share) = spun_away(run)
@@ -279,7 +281,7 @@ mod tests {
     use crate::measured_here::tests::scaling;
 
     fn here(two: f64, busy: f64) -> MeasuredHere {
-        MeasuredHere::of(&scaling(1.0, two, busy))
+        MeasuredHere::of_runs(&scaling(1.0, two, busy))
     }
 
     fn of(verdict: Verdict) -> Recommendation {
@@ -300,6 +302,25 @@ mod tests {
         let busy = held_against(of(Verdict::NotByLocks), &here(0.95, 1.9), None);
         assert_eq!(busy.verdict, Verdict::Unknown);
         assert!(busy.headline.contains("1.9 of them busy"), "{}", busy.headline);
+    }
+
+    #[test]
+    fn a_quota_of_one_core_is_not_taken_for_a_second_core_that_brings_nothing() {
+        let mut timed = scaling(1.0, 0.99, 1.0);
+        assert!(MeasuredHere::of_runs(&timed).shown().is_some(), "it looks like that");
+        for run in timed.runs.iter_mut().filter(|run| run.cores == 2) {
+            run.limit = Some(kilocore_lock_profile::CpuLimit {
+                cores: 1.0,
+                periods: 10,
+                throttled: 9,
+                throttled_time: Some(run.wall_time * 0.9),
+                group: None,
+            });
+        }
+        let held_up = MeasuredHere::of_runs(&timed);
+        for verdict in [Verdict::NotByLocks, Verdict::Unknown, Verdict::TooLittleEvidence] {
+            assert_eq!(held_against(of(verdict), &held_up, None), of(verdict));
+        }
     }
 
     #[test]
@@ -362,7 +383,7 @@ mod tests {
         let with_rounds = |rounds: u32| {
             let mut timed = scaling(1.0, 0.5, 1.9);
             timed.runs.retain(|run| run.round < rounds);
-            MeasuredHere::of(&timed)
+            MeasuredHere::of_runs(&timed)
         };
         let one = with_rounds(1);
         assert_eq!(one.quality, ScalingQuality::FewRounds);
@@ -405,7 +426,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_changes_nothing() {
-        let untimed = MeasuredHere::of(&kilocore_lock_profile::Scaling::default());
+        let untimed = MeasuredHere::of_runs(&kilocore_lock_profile::Scaling::default());
         let given = of(Verdict::NotByLocks);
         assert_eq!(held_against(given.clone(), &untimed, None), given);
     }

@@ -12,7 +12,7 @@ use kilocore_show::shell::shell_words;
 
 use super::answer::answer;
 use super::kernel_subject::Subject;
-use crate::evidence::busy_host;
+use crate::surroundings::is_undisturbed;
 use crate::words::percent;
 use crate::{Recommendation, Verdict};
 
@@ -186,7 +186,7 @@ pub(super) fn gap(run: &Run) -> Option<String> {
 
 fn known(profile: &Profile) -> Option<InKernel<'_>> {
     let run = profile.runs.first()?;
-    InKernel::of(profile).filter(|waits| waits.is_shown() && busy_host(run).is_none())
+    InKernel::of(profile).filter(|waits| waits.is_shown() && is_undisturbed(run))
 }
 
 /// The waits that are not for locks of the program, with what the locks protect.

@@ -6,7 +6,7 @@ use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Activities, Finding, Profile, ThreadTimes};
 use kilocore_show::shell::shell_words;
 
-use crate::evidence::busy_host;
+use crate::surroundings::is_undisturbed;
 use crate::words::percent;
 use crate::{Recommendation, Verdict};
 
@@ -31,7 +31,7 @@ struct Step {
 }
 
 /// The answer with the next steps at its end, the weightiest first. There are none if locks are the answer,
-/// and on a busy host.
+/// nor where others or a quota kept the program from its cores.
 pub(crate) fn with_next_steps(mut given: Recommendation, profile: &Profile) -> Recommendation {
     let limited = matches!(given.verdict, Verdict::LimitedByLocks | Verdict::LimitedByKernelLocks);
     if !limited {
@@ -41,7 +41,7 @@ pub(crate) fn with_next_steps(mut given: Recommendation, profile: &Profile) -> R
 }
 
 fn steps(profile: &Profile) -> Vec<String> {
-    let run = profile.runs.first().filter(|run| busy_host(run).is_none());
+    let run = profile.runs.first().filter(|run| is_undisturbed(run));
     let times = run.and_then(|run| run.checked_times()).filter(ThreadTimes::is_enough);
     let Some(times) = times else { return Vec::new() };
     let program = shell_words(&profile.command);

@@ -137,24 +137,26 @@ fn locks_that_limit_do_so_whatever_else_there_may_be() {
 #[test]
 fn nothing_is_said_of_locks_where_a_control_group_held_the_program_up() {
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FLAT, 0.01, 0.5)];
-    let under = |limit| {
+    let under = |limit: CpuLimit| {
         let mut profile = profile();
+        let holds_up = limit.throttled > 0;
         profile.runs[0].limit = Some(limit);
-        if limit.throttled > 0 {
+        if holds_up {
             // Threads that are held up look as if they ran, but have no processor time.
             profile.runs[0].processes[0].threads.cpu_time *= 0.25;
         }
         let said = advice_on(&curves, &profiled(), &profile);
         (said, without_forecast(&profile).map(|advice| advice.verdict))
     };
-    let limit = CpuLimit { cores: 0.5, periods: 89, throttled: 85 };
+    let limit = CpuLimit { cores: 0.5, periods: 89, throttled: 85, ..CpuLimit::default() };
     let ((advice, text), without) = under(limit);
     assert_eq!((advice.verdict, without), (Verdict::Unknown, Some(Verdict::Unknown)));
     assert!(text.contains("0.50 cores, and held it up in 85 of 89 periods"), "{text}");
-    assert!(text.contains("measure it without that limit"), "{text}");
+    assert!(text.contains("measure it without that quota"), "{text}");
     assert!(text.contains("0.5 of 2 cores busy"), "{text}");
     // One that does not hold it up changes nothing.
-    let ((advice, text), without) = under(CpuLimit { cores: 8.0, periods: 89, throttled: 0 });
+    let ((advice, text), without) =
+        under(CpuLimit { cores: 8.0, periods: 89, ..CpuLimit::default() });
     assert_eq!((advice.verdict, without), (Verdict::LimitedByLocks, None));
     assert!(!text.contains("control group"), "{text}");
 }

@@ -1,11 +1,12 @@
 //! What was seen of a profiled program, and what that keeps from being said of it.
 
 use kilocore_figures::Nanoseconds;
-use kilocore_lock_profile::{Profile, Rights, Run, Watching};
+use kilocore_lock_profile::{Host, Profile, Rights, Run, UnlikeCores, Watching};
 
 use super::answer::{answer, not_seen, unknown};
 use crate::evidence::Lack;
 use crate::from_profile::Conduct;
+use crate::surroundings::{cores_lost, held_up, host_was_busy};
 use crate::words::{counted, duration, percent};
 use crate::{Coverage, Evidence, Recommendation, Verdict};
 
@@ -17,8 +18,8 @@ pub(crate) struct View<'a> {
     pub(crate) coverage: Coverage,
     /// How it was watched, in a sentence, if it was.
     watched: Option<String>,
-    /// The cores that were turned off.
-    offline: Option<String>,
+    /// The cores that were turned off, or are slower than others, a sentence each.
+    cores: Vec<String>,
     /// What the kernel's locks keep from being said.
     in_kernel: Option<String>,
 }
@@ -32,7 +33,7 @@ impl<'a> View<'a> {
                 evidence: None,
                 coverage: Coverage::default(),
                 watched: None,
-                offline: None,
+                cores: Vec::new(),
                 in_kernel: None,
             };
         };
@@ -42,8 +43,8 @@ impl<'a> View<'a> {
         // What is large is said first, and not as something to mind.
         let large = super::kernel_locks::large(profile).is_some();
         let in_kernel = super::kernel_locks::gap(run).filter(|_| !large);
-        let offline = profile.host.offline.clone();
-        Self { profile, evidence: Some(evidence), coverage, watched, offline, in_kernel }
+        let cores = about_cores(&profile.host);
+        Self { profile, evidence: Some(evidence), coverage, watched, cores, in_kernel }
     }
 
     /// The run that was seen.
@@ -70,7 +71,8 @@ impl<'a> View<'a> {
         self.in_kernel.clone().into_iter().chain(gaps).collect()
     }
 
-    /// What keeps it from any verdict on the locks that were seen.
+    /// What keeps it from any verdict on the locks that were seen: a quota that held it up, cores that went, or
+    /// too little of something.
     pub(crate) fn withheld(&self) -> Option<Recommendation> {
         let Some((run, evidence)) = self.run().zip(self.evidence.as_ref()) else {
             return Some(answer(
@@ -79,7 +81,8 @@ impl<'a> View<'a> {
                 Vec::new(),
             ));
         };
-        let shut_out = super::watched::too_short(run).or_else(|| evidence.held_up());
+        let shut_out =
+            super::watched::too_short(run).or_else(|| held_up(run)).or_else(|| cores_lost(run));
         let answer = shut_out
             .map(|reason| unknown(vec![reason]))
             .or_else(|| super::only_waits::answer(run, evidence.busy_cores))
@@ -91,7 +94,7 @@ impl<'a> View<'a> {
     /// the same, for who wants them.
     pub(crate) fn disturbed(&self) -> Option<Recommendation> {
         let (run, evidence) = self.run().zip(self.evidence.as_ref())?;
-        let mut answer = unknown(vec![Evidence::host_was_busy(run, evidence.busy_cores)?]);
+        let mut answer = unknown(vec![host_was_busy(run, evidence.busy_cores)?]);
         answer.text.push(
             "What was recorded has in it what the others did: a thread that lost its core while it had a \
              lock made all others wait, and so do the curves."
@@ -120,7 +123,7 @@ impl<'a> View<'a> {
     fn in_kernel_of_busy_host(&self) -> Option<Recommendation> {
         let (run, evidence) = self.run().zip(self.evidence.as_ref())?;
         let gap = self.in_kernel.as_ref()?;
-        let busy = Evidence::host_was_busy(run, evidence.busy_cores)?;
+        let busy = host_was_busy(run, evidence.busy_cores)?;
         Some(unknown(vec![busy, gap.clone()]))
     }
 
@@ -147,13 +150,26 @@ impl<'a> View<'a> {
             .iter()
             .cloned()
             .chain(evidence)
-            .chain(self.offline.as_ref().map(|cores| {
-                format!("Cores {cores} of the machine were turned off, so that nothing ran there.")
-            }))
+            .chain(self.cores.iter().cloned())
             .chain([self.coverage.sentence()])
             .collect();
         sentences.join(" ")
     }
+}
+
+/// What is to be known of the cores of a host.
+fn about_cores(host: &Host) -> Vec<String> {
+    let offline = host.offline.as_ref().map(|cores| {
+        format!("Cores {cores} of the machine were turned off, so that nothing ran there.")
+    });
+    let slowest = UnlikeCores::of(&host.hardware_threads).slowest;
+    let slower = slowest.map(|speed| {
+        format!(
+            "Some of its cores are slower than others, down to {} of the speed of the fastest.",
+            percent(speed)
+        )
+    });
+    offline.into_iter().chain(slower).collect()
 }
 
 /// How a program was watched.

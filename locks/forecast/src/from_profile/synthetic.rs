@@ -97,6 +97,7 @@ pub(crate) fn profile_of(runs: Vec<Run>) -> Profile {
             core_to_core: Some(Nanoseconds(100.0)),
             kernel: "6.1".into(),
             offline: None,
+            hardware_threads: Vec::new(),
         },
         runs,
         trace: None,

@@ -166,7 +166,7 @@ fn machines(before: &Profile, after: &Profile) -> Option<Doubt> {
 fn run(side: Side, run: Option<&Run>) -> Vec<Doubt> {
     let Some(run) = run else { return Vec::new() };
     let failed = (run.exit_status != 0).then_some(Doubt::Failed { side, status: run.exit_status });
-    let limited = run.limit.is_some_and(|limit| limit.binds(run.cores));
+    let limited = run.limit.as_ref().is_some_and(|limit| limit.binds(run.cores));
     let limited = limited.then_some(Doubt::Limited { side });
     let steered = run.steered_by.map(|_| Doubt::Steered { side });
     [failed, limited, steered].into_iter().flatten().collect()
@@ -212,6 +212,8 @@ mod tests {
                 cpu_time: wall_time,
                 work: 1.0,
                 interference: Some(Interference::default()),
+                limit: None,
+                cores_lost: 0,
             }
         };
         let runs = (0..rounds).flat_map(|round| [run(round, 1, one), run(round, 2, two)]);
@@ -268,7 +270,7 @@ mod tests {
         assert!(is(&units, |doubt| matches!(doubt, Doubt::Units { .. })));
         let failed = doubted(|after| after.runs[0].exit_status = 1);
         assert!(is(&failed, |doubt| matches!(doubt, Doubt::Failed { status: 1, .. })));
-        let limit = CpuLimit { cores: 1.0, periods: 10, throttled: 3 };
+        let limit = CpuLimit { cores: 1.0, periods: 10, throttled: 3, ..CpuLimit::default() };
         let limited = doubted(|after| after.runs[0].limit = Some(limit));
         assert!(is(&limited, |doubt| matches!(doubt, Doubt::Limited { .. })));
         let steered = doubted(|after| after.runs[0].steered_by = Some(7));

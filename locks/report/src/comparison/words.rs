@@ -117,6 +117,12 @@ fn doubt(doubt: &Doubt) -> String {
                 ScalingQuality::Disturbed => {
                     "other programs had much of the cores in most rounds; repeat it on a quieter host"
                 }
+                ScalingQuality::HeldUp => {
+                    "a control group held the program up in most rounds; repeat it without that quota"
+                }
+                ScalingQuality::CoresLost => {
+                    "cores were turned off or taken from the program in most rounds; repeat it where it keeps them"
+                }
                 ScalingQuality::Short => {
                     "they take less than 50 ms, and show how the program starts; give it more to do"
                 }

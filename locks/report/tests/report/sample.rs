@@ -320,6 +320,7 @@ fn profile() -> Profile {
             core_to_core: Some(Nanoseconds(61.0)),
             kernel: "6.1.0-26-amd64".to_owned(),
             offline: None,
+            hardware_threads: Vec::new(),
         },
         runs: vec![run(2, 5.2e9), run(1, 8.9e9)],
         trace: None,

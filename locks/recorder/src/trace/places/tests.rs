@@ -38,6 +38,7 @@ fn profile(locks: Vec<Lock>) -> Profile {
             core_to_core: None,
             kernel: String::new(),
             offline: None,
+            hardware_threads: Vec::new(),
         },
         runs: vec![Run { processes: vec![process], ..Run::default() }],
         trace: None,

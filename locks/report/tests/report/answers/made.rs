@@ -411,7 +411,7 @@ prop_compose! {
         let run = Run {
             cores,
             wall_time: Nanoseconds(wall_ns).max(windows.time() * 3.0),
-            limit: limit.map(|(cores, throttled)| CpuLimit { cores, periods: 20.max(throttled), throttled }),
+            limit: limit.map(|(cores, throttled)| CpuLimit { cores, periods: 20.max(throttled), throttled, ..CpuLimit::default() }),
             processes: if has_process { vec![process] } else { Vec::new() },
             outside,
             times,
@@ -430,6 +430,7 @@ prop_compose! {
                 core_to_core: Some(Nanoseconds(100.0)),
                 kernel: "6.1".into(),
                 offline: None,
+                hardware_threads: Vec::new(),
             },
             runs: [run].into_iter().chain(alone).collect(),
             trace: None,
