@@ -99,6 +99,7 @@ impl Arguments {
             Applicability::new("--rwlock", !target.rwlock.is_empty(), LOCKS),
             Applicability::new("--all", target.all, LOCKS),
             Applicability::new("--seed", target.seed.is_some(), CURVES),
+            Applicability::new("--no-cache", target.no_cache, CURVES),
             Applicability::new("--profile", self.profile.is_some(), MEASUREMENTS),
             Applicability::new("--lock-of", !self.lock_of.is_empty(), MEASUREMENTS),
             Applicability::new("--cpus", nodes.cpus.is_some(), REFERENCES),

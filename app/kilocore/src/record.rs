@@ -1,6 +1,7 @@
 //! `kilocore record locks|samples|pages|references -- CMD…` and `kilocore record machine`.
 
 mod crash;
+mod leave_cores;
 mod line_counter;
 pub(crate) mod locks;
 mod lost;

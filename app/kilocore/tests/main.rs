@@ -1,6 +1,7 @@
 //! The command line, as its users meet it.
 
 mod bad_input;
+mod cache;
 mod command_line;
 mod common;
 mod compare_locks;

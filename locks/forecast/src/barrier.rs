@@ -101,7 +101,7 @@ impl LockVisitor<Sim> for BarrierRun<'_> {
             sections: self.size.sections,
             barrier: Barrier::new(self.threads),
             own: OwnBarrier::new(self.threads),
-            progress: Progress::new(End::Sections(self.size.sections), self.threads, 1),
+            progress: Progress::new(End::Sections(self.size.sections, None), self.threads, 1),
         });
         for thread in 0..self.threads {
             let shared = Rc::clone(&shared);

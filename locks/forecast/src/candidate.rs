@@ -7,9 +7,10 @@ use kilocore_locks::LockId;
 
 use crate::affordable::{self, Affordable};
 use crate::question::{Question, VARIANTS};
+use crate::sweep::sweep_keeping;
 use crate::{
     Curve, ForecastGain, ForecastPoint, Job, Point, PointError, Profiled, TriedLock, Workload,
-    curve_on, sweep,
+    curve_on,
 };
 
 /// Which of a candidate's workloads are simulated.
@@ -128,7 +129,7 @@ pub(crate) fn simulate_all(
             size: *size,
         })
         .collect();
-    let mut points = sweep(&jobs, question.machine, progress)?;
+    let mut points = sweep_keeping(question.kept, &jobs, question.machine, progress)?;
     for (point, affordable) in points.iter_mut().zip(&affordable) {
         affordable.undo(point);
     }

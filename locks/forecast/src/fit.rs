@@ -43,6 +43,8 @@
 //!   likelihood under that process times a prior that knows nothing of the program. The forecast is
 //!   the geometric mean of the mixtures, and the band has the quantiles of all of them together.
 //!   With few points the prior matters, and the band shows it.
+//! * **Where curves run straight, they are not simulated** (`straight.rs`), unless that is asked for. What is
+//!   read off lies within a tenth of half the band of what was simulated, where that was looked at.
 //! * **What was simulated is kept** in an `Atlas`, which fits of many programs share.
 //!
 //! Some figures of a machine are not published. [`Fit::log_evidence`] can estimate them: summed
@@ -65,6 +67,7 @@ mod mixture;
 mod outlook;
 mod outlook_point;
 mod pinned;
+mod straight;
 mod waiting_style;
 mod weigh;
 mod weighed;
@@ -78,7 +81,7 @@ pub use estimate::Estimate;
 pub use measurements::{
     InputPlace, LeftOut, MeasuredTable, Measurement, Measurements, ReadError, Variant, VariantPoint,
 };
-pub use outlook::{LockLaw, Named, Outlook};
+pub use outlook::{LockLaw, Named, Outlook, Wanted};
 pub use outlook_point::{OutlookCurve, OutlookPoint};
 pub use pinned::{Pinned, Plausible};
 pub use weighed::{Fit, Refusal, fit};

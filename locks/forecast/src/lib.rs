@@ -67,6 +67,8 @@
 //!   locks are compared on the largest number of cores, and only those that the advice speaks of get
 //!   curves. What is left out is decided by simulated figures, never by a clock, so that the same
 //!   question has the same answer on every host.
+//! * **What was simulated is kept on disk** (`kept.rs`) for whoever asks for it ([`Kept`]). The answer is the same,
+//!   byte for byte.
 //! * **The band** comes from three simulations, with the lower, likely and upper number of lines,
 //!   and from the simulation's own chance.
 //! * **Read-write locks** run `CentralRw` under every choice of mutex, because `run --lock` leaves
@@ -128,6 +130,8 @@ mod forecast_gain;
 mod forecast_lock;
 mod from_profile;
 mod gain_error;
+mod kept;
+mod kept_point;
 mod measured_here;
 mod memory;
 mod model_error;
@@ -165,6 +169,7 @@ pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
 };
 pub use gain_error::{Gain, GainError};
+pub use kept::Kept;
 pub use measured_here::{ForecastHere, MeasuredHere};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;

@@ -21,7 +21,9 @@ const MOST_EFFORT: u64 = 300_000;
 /// The same for a point with a core for each thread: some seconds. Only sections that contain very
 /// much take so long, such as a hundred thousand other sections each.
 const MOST_EFFORT_FOR_SECTIONS: u64 = 30_000_000;
-/// How many times that effort a point may take if it does not have enough sections yet.
+/// The effort after which such a point is dear, and may do with fewer sections: some 100 ms.
+const DEAR_EFFORT: u64 = 1_000_000;
+/// How many times [`MOST_EFFORT`] a point may take if it does not have enough sections yet.
 const PROLONGED: u64 = 2;
 /// The fewest sections of all threads together that show anything.
 const FEWEST: f64 = 100.0;
@@ -29,8 +31,9 @@ const FEWEST: f64 = 100.0;
 /// When a run ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum End {
-    /// After this many sections that count, and a quarter as many before them that do not.
-    Sections(u64),
+    /// After this many sections that count, and a quarter as many before them that do not. A run whose
+    /// simulation is dear ends once it has as many in all as the second number says.
+    Sections(u64, Option<u64>),
     /// At this time if this many sections are finished by then, and otherwise as soon as they are.
     /// A run whose simulation costs too much ends earlier.
     Time(Cycles, u64),
@@ -81,8 +84,11 @@ impl Progress {
         }
         let effort = Sim::effort();
         let stops = match self.end {
-            End::Sections(counted) if finished >= Self::planned(counted) as f64 => return true,
-            End::Sections(_) => effort >= MOST_EFFORT_FOR_SECTIONS,
+            End::Sections(counted, _) if finished >= Self::planned(counted) as f64 => return true,
+            End::Sections(_, if_dear) => {
+                let enough = if_dear.is_some_and(|sections| finished >= sections as f64);
+                effort >= MOST_EFFORT_FOR_SECTIONS || (enough && effort >= DEAR_EFFORT)
+            }
             End::Time(time, sections) => {
                 let seen = Sim::now() >= time && finished >= sections as f64;
                 let dear = effort >= MOST_EFFORT && finished >= FEWEST;
@@ -110,7 +116,7 @@ impl Progress {
     /// Returns the sections per second, and half the width of their 95 % confidence interval.
     pub(crate) fn throughput(&self, clock_ghz: f64) -> (f64, f64) {
         let per_batch = match (self.end, self.stopped.get()) {
-            (End::Sections(counted), None) => self.by_sections(counted),
+            (End::Sections(counted, _), None) => self.by_sections(counted),
             _ => self.by_time(),
         };
         let n = per_batch.len() as f64;

@@ -3,7 +3,7 @@
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 
-use crate::RunSize;
+use crate::{Kept, RunSize};
 
 /// Three workloads are simulated for a point with its band: the one profiled, and the two that bound it.
 pub(crate) const VARIANTS: usize = 3;
@@ -34,6 +34,8 @@ pub struct Question<'a> {
     pub size: RunSize,
     /// Which points are simulated.
     pub extent: Extent,
+    /// Points of the machine that were simulated before. The answer does not depend on them.
+    pub kept: Option<&'a Kept<'a>>,
 }
 
 /// The lock that stands for the program as it is: glibc's mutex.

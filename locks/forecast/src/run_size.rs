@@ -18,11 +18,22 @@ pub struct RunSize {
     pub waiters_yield: bool,
     /// The least number of time slices for each thread in a point with more threads than cores.
     pub slices: u32,
+    /// If not `None`, a point with a core for each thread whose simulation is dear ends once it has
+    /// this many sections, those that are not counted included. Dear is what takes a tenth of a second of
+    /// a host's time: waiters that write while they wait, on many cores.
+    pub sections_if_dear: Option<u64>,
 }
 
 impl Default for RunSize {
     fn default() -> Self {
-        Self { threads: None, sections: 16_000, seed: 1, waiters_yield: true, slices: 10 }
+        Self {
+            threads: None,
+            sections: 16_000,
+            seed: 1,
+            waiters_yield: true,
+            slices: 10,
+            sections_if_dear: None,
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl PointRun<'_> {
     fn end(&self) -> End {
         let Self { machine, cores, threads, size, .. } = self;
         if threads <= cores {
-            return End::Sections(size.sections);
+            return End::Sections(size.sections, size.sections_if_dear);
         }
         // To see how threads take turns on a core, one has to look at many time slices.
         let slices = f64::from(size.slices * threads.div_ceil(*cores));

@@ -3,7 +3,8 @@
 use kilocore_machine::Description;
 use kilocore_sim::in_parallel;
 
-use crate::{Point, PointError, RunSize, TriedLock, Workload, simulate};
+use crate::kept::{Kept, simulate_or_recall};
+use crate::{Point, PointError, RunSize, TriedLock, Workload};
 
 /// One point to simulate.
 #[derive(Debug, Clone)]
@@ -34,9 +35,23 @@ pub fn sweep(
     machine: &Description,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Point>, PointError> {
+    sweep_keeping(None, jobs, machine, progress)
+}
+
+/// The same with points that were simulated before, and the new ones beside these afterwards.
+pub(crate) fn sweep_keeping(
+    kept: Option<&Kept<'_>>,
+    jobs: &[Job<'_>],
+    machine: &Description,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<Point>, PointError> {
     let point = |index: usize| {
         let Job { workload, lock, cores, size } = jobs[index];
-        simulate(workload, lock, machine, cores, size)
+        simulate_or_recall(kept, (workload, lock), machine, cores, size)
     };
-    in_parallel(jobs.len(), &point, progress).into_iter().collect()
+    let points = in_parallel(jobs.len(), &point, progress).into_iter().collect();
+    if let Some(kept) = kept {
+        kept.save();
+    }
+    points
 }

@@ -139,6 +139,7 @@ mod tests {
             rw_locks: Vec::new(),
             size: RunSize { sections: 4_000, ..RunSize::default() },
             extent: Extent::Needed,
+            kept: None,
         };
         let bounds = [workload.clone(), workload.clone()];
         let profile = profile();

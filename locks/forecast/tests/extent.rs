@@ -20,6 +20,7 @@ fn answer(profile: &str, extent: Extent) -> (Forecast, usize) {
         rw_locks: RwLockId::for_programs::<Sim>().collect(),
         size: RunSize { sections: 400, ..RunSize::default() },
         extent,
+        kept: None,
     };
     let simulated = AtomicUsize::new(0);
     let count = || {

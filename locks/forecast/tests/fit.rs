@@ -1,7 +1,9 @@
 //! Workloads that are known, simulated, and found again.
 
-use kilocore_forecast::fit::{Atlas, Estimate, Measurement, Measurements, Refusal, fit};
-use kilocore_forecast::{Duration, RunSize, Workload, simulate};
+use kilocore_forecast::fit::{
+    Atlas, Estimate, Measurement, Measurements, Named, Outlook, Refusal, Wanted, fit,
+};
+use kilocore_forecast::{Duration, Extent, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
 
@@ -88,6 +90,33 @@ fn given_points_are_forecast_as_measured() {
         let truth = throughput(place.0, place.1);
         assert!((estimate.throughput / truth - 1.0).abs() < 0.05, "{place:?}: {estimate:?}");
     }
+}
+
+#[test]
+fn what_is_read_off_lies_where_it_would_be_simulated() {
+    let machine = machine();
+    let cores = [1, 2, 4, 6, 12, 18, 24, 30, 36, 42, 48];
+    let locks = [LockId::Ticket, LockId::Mcs, LockId::Cna, LockId::McsTp].map(|lock| (lock, None));
+    let given = measurements(&[6, 24]);
+    let outlook = |extent| {
+        let atlas = Atlas::for_workload(&machine, 1, &profiled()).for_extent(extent);
+        let found = fit(&atlas, &given, &|_, _| {}).unwrap();
+        let curves = Named::curves(&locks, &given);
+        let wanted = Wanted { curves: &curves, cores: &cores };
+        Outlook::new(&found, &atlas, &given, wanted, &|_, _| {}).unwrap()
+    };
+    let (all, needed) = (outlook(Extent::Every), outlook(Extent::Needed));
+    assert!(all.points.iter().all(|point| !point.interpolated));
+    assert_eq!(needed.recommendation.lock, all.recommendation.lock);
+    let mut read_off = 0;
+    for (point, simulated) in needed.points.iter().zip(&all.points) {
+        assert_eq!((point.lock, point.cores), (simulated.lock, simulated.cores));
+        read_off += usize::from(point.interpolated);
+        let half = (simulated.high / simulated.low).ln() / 2.0;
+        let off = (point.throughput / simulated.throughput).ln().abs();
+        assert!(off < 0.3 * half, "{point:?} for {simulated:?}");
+    }
+    assert!(read_off >= 4, "{read_off} of {}", needed.points.len());
 }
 
 #[test]

@@ -44,5 +44,6 @@ pub(crate) fn fit(outlook: &Outlook) -> Points {
         .each("low", Unit::Ratio, |p| p.low)
         .each("high", Unit::Ratio, |p| p.high)
         .each("given", Unit::Ratio, |p| p.given)
+        .each("interpolated", Unit::Name, |p| p.interpolated.then_some("yes"))
         .build()
 }

@@ -12,6 +12,7 @@ mod chosen;
 mod core_list;
 mod destination;
 mod failure;
+mod lines;
 mod lock_name;
 pub mod output;
 mod program;

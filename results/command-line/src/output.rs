@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kilocore_show::{Format, Generated};
 use serde::Serialize;
 
-use crate::{Destination, Failure, program, say, screen};
+use crate::{Destination, Failure, lines, program, say, screen};
 
 /// Prints text for people on standard output, in characters that can be shown there.
 pub fn print(text: &str) {
@@ -30,11 +30,14 @@ pub fn json(document: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A progress bar on standard error, if that is a terminal; else one that shows nothing.
+/// A progress bar on standard error, if that is a terminal. Elsewhere, a line says every ten seconds how far it is.
 #[must_use]
 pub fn progress(steps: u64, what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() || screen::is_dumb() {
-        return ProgressBar::hidden();
+        let bar = ProgressBar::hidden().with_message(what);
+        bar.set_length(steps);
+        lines::tell(&bar);
+        return bar;
     }
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());

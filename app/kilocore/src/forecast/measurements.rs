@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use kilocore_forecast::fit::{
-    Atlas, Comparison, LeftOut, MeasuredTable, Measurements, Named, Outlook, ReadError,
+    Atlas, Comparison, LeftOut, MeasuredTable, Measurements, Named, Outlook, ReadError, Wanted,
 };
 use kilocore_forecast::from_profile;
 use kilocore_lock_profile::Profile;
@@ -49,7 +49,9 @@ pub(super) fn forecast(
     };
     let measurements = of_machine(file, &table, machine)?;
     let cores = question.cores(machine, &measurements);
+    let kept = question.target.kept(machine);
     let atlas = question.atlas(machine, profile.as_ref())?;
+    let atlas = atlas.for_extent(question.target.extent()).keeping(kept.as_ref());
 
     let progress = output::progress(0, "weighing workloads");
     let fit = kilocore_forecast::fit::fit(&atlas, &measurements, &show(&progress));
@@ -62,9 +64,8 @@ pub(super) fn forecast(
 
     let curves = Named::curves(&question.locks(), &measurements);
     let progress = output::progress(0, "forecasting");
-    let seed = question.target.seed();
-    let outlook =
-        Outlook::new(&fit, &atlas, seed, &measurements, &curves, &cores, &show(&progress));
+    let wanted = Wanted { curves: &curves, cores: &cores };
+    let outlook = Outlook::new(&fit, &atlas, &measurements, wanted, &show(&progress));
     progress.finish_and_clear();
     let outlook = outlook.map_err(Failure::from).map_err(about)?;
     let curves = outlook.curves();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
-use kilocore_forecast::{Extent, Forecast, Question, RunSize, forecast};
+use kilocore_forecast::{Extent, Forecast, Kept, Question, RunSize, forecast};
 use kilocore_lock_profile::Profile;
 use kilocore_lock_report::ForecastReport;
 use kilocore_locks::{LockId, RwLockId};
@@ -45,7 +45,14 @@ pub(crate) struct Target {
     /// Seed of all chance [default: 1]
     #[arg(long, value_name = "SEED")]
     pub(super) seed: Option<u64>,
+    /// Simulate everything anew, and keep nothing of it for the next time. The answer is the same. So is it
+    /// with `KILOCORE_NO_CACHE` in the environment
+    #[arg(long)]
+    pub(super) no_cache: bool,
 }
+
+/// If this variable is set and not empty, simulations are not kept.
+const NO_CACHE: &str = "KILOCORE_NO_CACHE";
 
 /// A lock and how the user calls it.
 #[derive(Debug, Clone)]
@@ -92,6 +99,23 @@ impl Target {
         self.seed.unwrap_or(1)
     }
 
+    /// What was simulated before for the machine, unless nothing is to be kept, or nothing can be.
+    pub(super) fn kept<'m>(&self, machine: &'m Description) -> Option<Kept<'m>> {
+        let told = std::env::var_os(NO_CACHE).is_some_and(|value| !value.is_empty());
+        let keep = !self.no_cache && !told;
+        keep.then(|| Kept::of_user(machine)).flatten()
+    }
+
+    /// How much is to be simulated.
+    pub(super) fn extent(&self) -> Extent {
+        // Who names locks wants to see them beside each other.
+        let named = !self.lock.is_empty() || !self.rwlock.is_empty();
+        match self.thorough || self.all || named {
+            true => Extent::Every,
+            false => Extent::Needed,
+        }
+    }
+
     /// Forecasts a profile on the machine, showing progress.
     pub(crate) fn forecast(
         &self,
@@ -111,13 +135,17 @@ impl Target {
         } else {
             self.rwlock.clone()
         };
-        // Who names locks wants to see them beside each other.
-        let named = !self.lock.is_empty() || !self.rwlock.is_empty();
-        let extent = match self.thorough || self.all || named {
-            true => Extent::Every,
-            false => Extent::Needed,
+        let extent = self.extent();
+        let kept = self.kept(machine);
+        let question = Question {
+            machine,
+            cores: cores.0,
+            locks,
+            rw_locks,
+            size,
+            extent,
+            kept: kept.as_ref(),
         };
-        let question = Question { machine, cores: cores.0, locks, rw_locks, size, extent };
         let progress = output::progress(question.simulations() as u64, "simulating");
         let count = || {
             // There may be more to do than was known at first.

@@ -14,6 +14,7 @@ use kilocore_process::{Held, allowed_cores, sized_for};
 use kilocore_sched_daemon::Linux;
 
 use super::crash;
+use super::leave_cores::BeforeWatching;
 use super::line_counter::LineCounter;
 use super::lost::Lost;
 use super::subject::{Choice, Subject};
@@ -153,6 +154,7 @@ pub(crate) fn run(
         line_counter = wanted.count_lines.then(|| LineCounter::new(command)).transpose()?;
     }
     let held = Held::begin();
+    let before = BeforeWatching::look();
     let mut measured = match choice {
         Choice::Preload(command) => recorded(command, wanted, Recording::default())?,
         Choice::Both(command) => {
@@ -167,16 +169,16 @@ pub(crate) fn run(
         Choice::Attach(pid, scope) => {
             let over = || held.came();
             let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
-            let before = steered_by();
+            let steered_before = steered_by();
             let mut measured =
                 kilocore_lock_recorder::measure_running(pid, scope, &conduct(wanted), &over)?;
             if let Some(run) = measured.profile.runs.first_mut() {
-                run.steered_by = before.or_else(steered_by);
+                run.steered_by = steered_before.or_else(steered_by);
             }
+            before.give_way();
             measured
         }
     };
-    choice.give_way();
     if let (Some(command), [first, ..]) = (choice.command(), &measured.profile.runs[..]) {
         launch::check_loaded(command, first.exit_status)?;
     }

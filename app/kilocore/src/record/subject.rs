@@ -61,14 +61,6 @@ impl<'a> Choice<'a> {
             Choice::Attach(pid, scope) => Choice::Attach(pid, scope),
         }
     }
-
-    /// Leaves the cores to the program, if that runs on when it has been measured.
-    pub(crate) fn give_way(self) {
-        if matches!(self, Choice::Attach(..)) {
-            // SAFETY: integers only. A refusal, which there is no reason for, does no harm.
-            unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
-        }
-    }
 }
 
 /// What is to be measured, and how.

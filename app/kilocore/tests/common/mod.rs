@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Runs `kilocore` with these arguments.
+/// Runs `kilocore` with these arguments. It simulates everything anew.
 pub(crate) fn kilocore(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kilocore")).args(words).output().expect("kilocore runs")
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
+    command.args(words).env("KILOCORE_NO_CACHE", "1").output().expect("kilocore runs")
 }
 
 /// Asserts that the command is refused with a message that holds all the given parts.

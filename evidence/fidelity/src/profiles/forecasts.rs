@@ -39,6 +39,7 @@ impl Task<'_> {
             rw_locks: Vec::new(),
             size: RunSize { sections: SECTIONS, seed, ..RunSize::default() },
             extent: Extent::Every,
+            kept: None,
         }
     }
 }

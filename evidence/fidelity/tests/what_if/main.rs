@@ -79,6 +79,7 @@ fn question<'a>(machine: &'a Description, cores: &[u32]) -> Question<'a> {
         rw_locks: Vec::new(),
         size: RunSize::default(),
         extent: Extent::Needed,
+        kept: None,
     }
 }
 

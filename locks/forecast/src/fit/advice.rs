@@ -91,6 +91,7 @@ mod tests {
             high,
             given: None,
             provenance: Provenance::Simulated,
+            interpolated: false,
             name: lock.name(),
         }
     }

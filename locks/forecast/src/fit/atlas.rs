@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{PointError, Workload};
+use crate::{Extent, Kept, PointError, Workload};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
 use kilocore_sim::in_parallel;
@@ -36,6 +36,8 @@ pub(crate) struct Simulated {
 pub struct Atlas<'m> {
     machine: &'m Description,
     seed: u64,
+    extent: Extent,
+    kept: Option<&'m Kept<'m>>,
     phases: Vec<LockPhase>,
     points: Mutex<BTreeMap<Key, Simulated>>,
     /// Throughputs of backgrounds by cores.
@@ -59,13 +61,45 @@ impl<'m> Atlas<'m> {
     }
 
     fn with(machine: &'m Description, seed: u64, phases: Vec<LockPhase>) -> Self {
-        Self { machine, seed, phases, points: Mutex::default(), backgrounds: Mutex::default() }
+        Self {
+            machine,
+            seed,
+            extent: Extent::Every,
+            kept: None,
+            phases,
+            points: Mutex::default(),
+            backgrounds: Mutex::default(),
+        }
+    }
+
+    /// The same with simulations that end early if they are dear, for [`Extent::Needed`].
+    #[must_use]
+    pub fn for_extent(self, extent: Extent) -> Self {
+        Self { extent, ..self }
+    }
+
+    /// How much is simulated.
+    pub(crate) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// The same with points of the machine that were simulated before. What the atlas says does not depend
+    /// on them.
+    #[must_use]
+    pub fn keeping(self, kept: Option<&'m Kept<'m>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// The machine on which the atlas was simulated.
     #[must_use]
     pub fn machine(&self) -> &'m Description {
         self.machine
+    }
+
+    /// The seed of the simulations.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The lock phases that the atlas tries.
@@ -101,13 +135,17 @@ impl<'m> Atlas<'m> {
         let mut throughput = |cores: u32| match known.get(&(background, cores)) {
             Some(&throughput) => Ok::<_, PointError>(throughput),
             None => {
-                let new = background.throughput_per_s(self.machine, cores, self.seed)?;
+                let new = background.throughput_per_s(self.kept, self.machine, cores, self.seed)?;
                 known.insert((background, cores), new);
                 Ok(new)
             }
         };
         let alone = throughput(1)?;
-        cores.iter().map(|&cores| Ok(alone / throughput(cores)?)).collect()
+        let times = cores.iter().map(|&cores| Ok(alone / throughput(cores)?)).collect();
+        if let Some(kept) = self.kept {
+            kept.save();
+        }
+        times
     }
 
     fn simulate_missing(
@@ -132,9 +170,17 @@ impl<'m> Atlas<'m> {
         let advance = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, count);
         let point = |index: usize| {
             let (phase, lock, cores) = missing[index];
-            self.phases[phase].simulate(lock, self.machine, cores, self.seed)
+            self.phases[phase].simulate(
+                self.kept,
+                lock,
+                (self.machine, cores),
+                (self.seed, self.extent),
+            )
         };
         let results = in_parallel(missing.len(), &point, &advance);
+        if let Some(kept) = self.kept {
+            kept.save();
+        }
         let results: Vec<_> = results.into_iter().collect::<Result<_, _>>()?;
         let mut points = self.locked();
         for (key, point) in missing.iter().zip(results) {

@@ -1,8 +1,9 @@
 //! What a program does besides contending for locks, and what no lock can mend.
 
+use crate::kept::simulate_or_recall;
 use crate::{
-    Duration, KeptLock, LockUse, MemoryUse, Mode, Placement, PointError, RunSize, Section,
-    Workload, simulate,
+    Duration, Kept, KeptLock, LockUse, MemoryUse, Mode, Placement, PointError, RunSize, Section,
+    Workload,
 };
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
@@ -61,6 +62,7 @@ impl Background {
     /// How often in a second the background is done on `cores` cores of `machine`.
     pub(crate) fn throughput_per_s(
         self,
+        kept: Option<&Kept<'_>>,
         machine: &Description,
         cores: u32,
         seed: u64,
@@ -77,7 +79,8 @@ impl Background {
         };
         let size = RunSize { sections: SECTIONS, seed, ..RunSize::default() };
         // The choice does not matter, because there is no lock of the program's.
-        Ok(simulate(&workload, LockId::Futex, machine, cores, size)?.throughput_per_s)
+        let under = (&workload, LockId::Futex.into());
+        Ok(simulate_or_recall(kept, under, machine, cores, size)?.throughput_per_s)
     }
 }
 

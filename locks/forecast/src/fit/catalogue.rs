@@ -1,6 +1,7 @@
 //! The lock phases that a fit tries.
 
-use crate::{Duration, Point, PointError, RunSize, Workload, simulate};
+use crate::kept::simulate_or_recall;
+use crate::{Duration, Extent, Kept, Point, PointError, RunSize, Workload};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
 
@@ -26,6 +27,9 @@ pub(crate) struct LockPhase {
 /// Outermost sections simulated for a point. With so many, chance changes the point's throughput by
 /// about 3 %, which is less than the model's own error.
 const SECTIONS: u64 = 3_000;
+/// The sections of a dear simulation, those that are not counted included, if only what is needed is
+/// simulated. With so many, chance changes the point's throughput by less than a tenth.
+const SECTIONS_IF_DEAR: u64 = 500;
 /// Time slices of each thread that a point with more threads than cores lasts.
 const SLICES: u32 = 2;
 
@@ -33,10 +37,10 @@ impl LockPhase {
     /// Simulates a point of the phase, with the program on `cores` cores.
     pub(crate) fn simulate(
         &self,
+        kept: Option<&Kept<'_>>,
         lock: LockId,
-        machine: &Description,
-        cores: u32,
-        seed: u64,
+        (machine, cores): (&Description, u32),
+        (seed, extent): (u64, Extent),
     ) -> Result<Point, PointError> {
         let confined = cores;
         let cores = self.threads.cores(confined, machine.hardware_threads());
@@ -47,8 +51,9 @@ impl LockPhase {
             // People seldom measure locks whose waiters give their cores away.
             waiters_yield: false,
             slices: SLICES,
+            sections_if_dear: (extent == Extent::Needed).then_some(SECTIONS_IF_DEAR),
         };
-        simulate(&self.workload, lock, machine, cores, size)
+        simulate_or_recall(kept, (&self.workload, lock.into()), machine, cores, size)
     }
 }
 

@@ -9,9 +9,19 @@ use serde::Serialize;
 use crate::fit::advice::advise;
 use crate::fit::comparison::LawPoint;
 use crate::fit::outlook_point::{OutlookCurve, OutlookPoint};
+use crate::fit::straight::{self, Place, Placed};
 use crate::fit::{
     Advice, Atlas, Fit, LeftOut, Measurement, Measurements, Pinned, Plausible, Refusal,
 };
+
+/// What an outlook is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The curves, at least one.
+    pub curves: &'a [Named],
+    /// Numbers of cores, ascending, at least one.
+    pub cores: &'a [u32],
+}
 
 /// A lock under one of its names: its own, or an alias from a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +135,7 @@ fn measured<'a>(
 }
 
 impl Outlook {
-    /// Forecasts each of `curves` on each of `cores`, which are ascending; neither may be empty.
+    /// Forecasts each of the curves on each number of cores that are wanted.
     ///
     /// `progress` is told how many simulations are done of how many, from any thread.
     ///
@@ -137,27 +147,27 @@ impl Outlook {
     pub fn new(
         fit: &Fit,
         atlas: &Atlas<'_>,
-        seed: u64,
         measurements: &Measurements,
-        curves: &[Named],
-        cores: &[u32],
+        asked: Wanted<'_>,
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<Self, Refusal> {
+        let Wanted { curves, cores } = asked;
         let given = given_names(measurements);
         // The locks that were measured are forecast where advice compares, even if not shown.
         let most = *cores.last().expect("there are cores");
-        let mut wanted: Vec<(LockId, u32)> =
+        let mut wanted: Vec<Place> =
             curves.iter().flat_map(|c| cores.iter().map(|&cores| (c.lock, cores))).collect();
         wanted.extend(given.iter().map(|named| (named.lock, most)));
         wanted.sort_unstable();
         wanted.dedup();
-        let estimates = fit.forecast(atlas, &wanted, progress)?;
-        let estimate = |lock: LockId, cores: u32| {
-            let at = wanted.binary_search(&(lock, cores)).expect("it was asked for");
-            estimates[at]
+        let edge = atlas.machine().topology.cores_per_node();
+        let fixed = |(lock, cores): Place| {
+            let mut there = measurements.points.iter().filter(|point| point.cores == cores);
+            cores == edge || there.any(|point| point.lock == lock)
         };
+        let placed = straight::forecast((fit, atlas), &wanted, &fixed, progress)?;
         let point = |named: &Named, cores: u32| {
-            let estimate = estimate(named.lock, cores);
+            let Placed { estimate, interpolated } = placed[&(named.lock, cores)];
             let mut there = measured(named, measurements).filter(|point| point.cores == cores);
             let info = named.lock.info();
             let is_measured = given.iter().any(|given| given.lock == named.lock);
@@ -171,6 +181,7 @@ impl Outlook {
                 high: estimate.high,
                 given: there.next().map(|point| point.throughput),
                 provenance: Provenance::Simulated,
+                interpolated,
                 name: named.name,
             }
         };
@@ -184,7 +195,7 @@ impl Outlook {
         Ok(Self {
             provenance: Provenance::Simulated,
             machine: atlas.machine().name.clone(),
-            seed,
+            seed: atlas.seed(),
             recommendation: advise(points.iter().filter(|point| point.cores == most), &against),
             points,
             pinned: fit.pinned(atlas),

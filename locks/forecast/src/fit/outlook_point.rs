@@ -25,6 +25,9 @@ pub struct OutlookPoint {
     pub given: Option<f64>,
     /// Always `simulated`: where the forecast comes from.
     pub provenance: Provenance,
+    /// Whether it is read off a line between its simulated neighbours, as the curve runs straight there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interpolated: bool,
     /// The name of the curve that the point is part of.
     #[serde(skip)]
     pub name: &'static str,

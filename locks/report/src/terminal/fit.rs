@@ -83,10 +83,18 @@ fn most_cores(best_first: &[&OutlookCurve]) -> u32 {
 
 /// What the columns of the table of forecasts say.
 pub(crate) fn notes(report: &FitReport<'_>) -> String {
+    let rows = best_first(report);
+    let read_off = rows.iter().any(|row| row.points.iter().any(|point| point.interpolated));
+    let read_off = match read_off {
+        true => {
+            "; where a curve runs straight it is read off between simulated points (--thorough simulates all)"
+        }
+        false => "",
+    };
     format!(
         "● recommended; curve: all on one scale; band: on {} cores; falls from: cores \
-         from which a tenth of the peak is lost",
-        most_cores(&best_first(report))
+         from which a tenth of the peak is lost{read_off}",
+        most_cores(&rows)
     )
 }
 

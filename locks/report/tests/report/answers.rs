@@ -45,8 +45,15 @@ impl Answer {
         let locks = vec![LockId::Futex, LockId::Mcs, LockId::Malthusian];
         let size = RunSize { sections: 400, ..RunSize::default() };
         let cores = vec![1, 2, 8];
-        let question =
-            Question { machine, cores, locks, rw_locks: Vec::new(), size, extent: Extent::Needed };
+        let question = Question {
+            machine,
+            cores,
+            locks,
+            rw_locks: Vec::new(),
+            size,
+            extent: Extent::Needed,
+            kept: None,
+        };
         let forecast = forecast(&profile, &question, &|| {}).expect("the machine has the cores");
         let times = profile.runs[0].checked_times();
         let mut on_terminal = terminal::forecast_table(&forecast, 200, true);

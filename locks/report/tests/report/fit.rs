@@ -33,6 +33,7 @@ fn outlook() -> Outlook {
             high: rate * 1.3e-3,
             given: (index < *measured).then_some(rate * 1.05e-3),
             provenance: Provenance::Simulated,
+            interpolated: false,
             name,
         })
     });

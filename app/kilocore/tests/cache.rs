@@ -1,0 +1,134 @@
+//! Simulations that are kept on disk: the answer is the same with and without them, whatever is wrong with the disk.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::common::file;
+
+/// A fit that takes a second.
+const MEASURED: &[u8] =
+    b"lock,cores,throughput\npthread,1,2.9\npthread,4,2.1\nmcs,4,3.1\nticket,4,2.8\n";
+/// A profile of a real program, as `kilocore record locks` wrote it.
+const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles/kyotocabinet.json");
+
+/// A folder for what is kept, by its path without links.
+fn home() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().canonicalize().expect("its path");
+    (folder, path)
+}
+
+fn start(subject: &str, home: &Path, options: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["forecast", subject, "--machine", "core-i7-6700", "--json", "--cores", "1,4"])
+        .args(["--lock", "mcs,cna"])
+        .args(options)
+        .env("XDG_CACHE_HOME", home)
+        .env_remove("KILOCORE_NO_CACHE")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("kilocore starts")
+}
+
+/// What a forecast that goes well prints.
+fn answer(started: Child) -> Vec<u8> {
+    let output = started.wait_with_output().expect("it ends");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    // How far it is may be said on a busy host, and nothing else.
+    let is_progress = |line: &str| {
+        let said = ["weighing workloads", "forecasting", "simulating"];
+        line.strip_prefix("kilocore: ")
+            .is_some_and(|line| said.iter().any(|said| line.starts_with(said)))
+    };
+    assert!(message.lines().all(is_progress), "{message}");
+    output.stdout
+}
+
+fn forecast(subject: &str, home: &Path) -> Vec<u8> {
+    answer(start(subject, home, &[]))
+}
+
+/// The one file that is kept.
+fn kept(home: &Path) -> PathBuf {
+    let folder = home.join("kilocore/simulations");
+    let files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("a file").path())
+        .collect();
+    let [file] = files.as_slice() else { panic!("one file: {files:?}") };
+    file.clone()
+}
+
+fn measured(name: &str) -> String {
+    file(name, MEASURED).to_str().expect("a plain path").to_owned()
+}
+
+#[test]
+fn cold_warm_and_without_are_the_same_bytes() {
+    for subject in [measured("cache-fit.csv").as_str(), PROFILE] {
+        let (_held, home) = home();
+        let without = answer(start(subject, &home, &["--no-cache"]));
+        assert!(!home.join("kilocore").exists(), "nothing is kept");
+        let cold = forecast(subject, &home);
+        let file = kept(&home);
+        let written = fs::metadata(&file).expect("it is there");
+        let warm = forecast(subject, &home);
+        assert!(cold == without && warm == without, "{subject}");
+        // All was known, so that nothing was written: it is the same file.
+        assert_eq!(fs::metadata(kept(&home)).expect("it is there").ino(), written.ino());
+        // Another seed is another answer.
+        assert_ne!(answer(start(subject, &home, &["--seed", "2"])), without, "{subject}");
+    }
+}
+
+#[test]
+fn what_is_damaged_is_simulated_and_written_again() {
+    let (_held, home) = home();
+    let subject = measured("cache-damaged.csv");
+    let answered = forecast(&subject, &home);
+    let file = kept(&home);
+    let whole = fs::read(&file).expect("it is kept");
+    let mut changed = whole.clone();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 0x40;
+    for damaged in [&whole[..whole.len() / 3], &[], &changed] {
+        fs::write(&file, damaged).expect("it is ours");
+        assert!(forecast(&subject, &home) == answered);
+        assert!(fs::read(&file).expect("it is kept") == whole);
+    }
+}
+
+#[test]
+fn where_nothing_can_be_kept_the_answer_is_the_same() {
+    let (_held, home) = home();
+    let subject = measured("cache-nowhere.csv");
+    let answered = answer(start(&subject, &home, &["--no-cache"]));
+    fs::write(home.join("file"), "no folder").expect("it is ours");
+    fs::create_dir_all(home.join("elsewhere")).expect("it is ours");
+    fs::create_dir_all(home.join("linked")).expect("it is ours");
+    symlink(home.join("elsewhere"), home.join("linked/kilocore")).expect("it is ours");
+    // No folder, one in which nothing can be made, even by root, and one that is a link.
+    for nowhere in [&home.join("file"), Path::new("/proc/self"), &home.join("linked")] {
+        assert!(forecast(&subject, nowhere) == answered, "{}", nowhere.display());
+    }
+    assert_eq!(fs::read_dir(home.join("elsewhere")).expect("a folder").count(), 0);
+}
+
+#[test]
+fn several_at_once_give_the_same_answer_and_leave_a_whole_file() {
+    let (_held, home) = home();
+    let subject = measured("cache-at-once.csv");
+    let started: Vec<Child> = (0..3).map(|_| start(&subject, &home, &[])).collect();
+    let answers: Vec<Vec<u8>> = started.into_iter().map(answer).collect();
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    let file = kept(&home);
+    let before = fs::read(&file).expect("it is kept");
+    assert!(forecast(&subject, &home) == answers[0]);
+    assert!(fs::read(&file).expect("it is kept") == before, "all was known");
+}

@@ -1,0 +1,143 @@
+//! The folder and its files.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, fstat,
+    futimens, openat, renameat, statat, unlinkat,
+};
+
+use crate::path;
+
+/// A folder of this user's, and the room that its files may take.
+#[derive(Debug)]
+pub struct KeptFiles {
+    at: OwnedFd,
+    most_bytes: u64,
+}
+
+/// What the names of files begin with that are not complete yet.
+const INCOMPLETE: &str = ".new-";
+/// A file that is not complete after this time never will be.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+impl KeptFiles {
+    /// The folder `program`/`subject` in the one in which programs of this user keep such files:
+    /// `$XDG_CACHE_HOME`, or `~/.cache`. It is made if it is not there. Its files may take `most_bytes`
+    /// together.
+    ///
+    /// # Errors
+    /// If the environment names no folder, if one on the way is a link or belongs to neither root nor this
+    /// user, if somebody else can write to the folder itself, or those of the system.
+    pub fn of_user(program: &str, subject: &str, most_bytes: u64) -> io::Result<Self> {
+        let parent = path::of_user().ok_or(io::ErrorKind::NotFound)?;
+        Self::below(&parent, program, subject, most_bytes)
+    }
+
+    /// The same, in a folder that is named.
+    ///
+    /// # Errors
+    /// Those of [`of_user`](Self::of_user).
+    pub fn below(parent: &Path, program: &str, subject: &str, most_bytes: u64) -> io::Result<Self> {
+        let parent = path::open(parent)?;
+        let program = path::open_own(&parent, OsStr::new(program))?;
+        Ok(Self { at: path::open_own(&program, OsStr::new(subject))?, most_bytes })
+    }
+
+    /// What a file holds, or `None` if there is none of that name. It counts as used now.
+    ///
+    /// # Errors
+    /// If it is no file of this user's that nobody else can write to, if it is larger than all files together may
+    /// be, or those of the system.
+    pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        // What is no file might keep who opens it waiting.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(&self.at, name, flags, Mode::empty()) {
+            Err(rustix::io::Errno::NOENT) => return Ok(None),
+            file => file?,
+        };
+        let found = fstat(&file)?;
+        let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+        if !is_file || found.st_uid != path::user() || found.st_mode & 0o022 != 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        if size(found.st_size) > self.most_bytes {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        // Where that cannot be noted, the file may be removed sooner.
+        let _ = futimens(&file, &USED_NOW);
+        let mut bytes = Vec::new();
+        File::from(file).take(self.most_bytes).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// Puts a file in the place of another one of that name, and removes what does not fit any more.
+    ///
+    /// # Errors
+    /// Those of the system: a full disk, for example. The file is then as it was.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        static WRITTEN: AtomicU32 = AtomicU32::new(0);
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let beside = format!("{INCOMPLETE}{}-{number}", std::process::id());
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.at, &beside, flags, Mode::from_raw_mode(0o600))?);
+        let written =
+            file.write_all(bytes).and_then(|()| Ok(renameat(&self.at, &beside, &self.at, name)?));
+        if written.is_err() {
+            let _ = unlinkat(&self.at, &beside, AtFlags::empty());
+        }
+        written?;
+        self.trim(name)
+    }
+
+    /// Removes abandoned files, and those that were used longest ago until the others fit; never the one `but`.
+    fn trim(&self, but: &str) -> io::Result<()> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let mut files = Vec::new();
+        for entry in Dir::read_from(&self.at)? {
+            let name = entry?.file_name().to_owned();
+            let Ok(found) = statat(&self.at, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+                continue;
+            }
+            let used = (found.st_mtime, found.st_mtime_nsec);
+            if name.to_bytes().starts_with(INCOMPLETE.as_bytes()) {
+                let age = now.saturating_sub(u64::try_from(found.st_mtime).unwrap_or(0));
+                if age > ABANDONED.as_secs() {
+                    let _ = unlinkat(&self.at, &name, AtFlags::empty());
+                }
+            } else {
+                files.push((used, name, size(found.st_size)));
+            }
+        }
+        files.sort();
+        let mut total: u64 = files.iter().map(|(_, _, size)| size).sum();
+        for (_, name, size) in files {
+            if total <= self.most_bytes {
+                break;
+            }
+            if name.to_bytes() != but.as_bytes() {
+                // It may be gone already, by another process.
+                let _ = unlinkat(&self.at, &name, AtFlags::empty());
+                total -= size;
+            }
+        }
+        Ok(())
+    }
+}
+
+const USED_NOW: Timestamps = Timestamps {
+    last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+    last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+};
+
+fn size(of_file: i64) -> u64 {
+    u64::try_from(of_file).unwrap_or(0)
+}
