@@ -10,6 +10,7 @@ mod explained;
 mod held_against;
 mod kernel_locks;
 mod kernel_subject;
+mod limited_here;
 mod next_step;
 mod only_waits;
 mod outlook;

@@ -292,3 +292,36 @@ fn of_call(call: Sysno) -> time::Reason {
         other => time::Reason::Other(other.name()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::Tick;
+
+    #[test]
+    fn a_word_that_several_threads_try_for_in_many_samples_is_fought_for() {
+        let word = Word { pid: Pid(1), address: 0x7000 };
+        let tick = |tid| Tick {
+            pid: Pid(1),
+            tid: Tid(tid),
+            at: Moment(0),
+            kernel: false,
+            registers: None,
+            stack: Vec::new(),
+        };
+        // Of each thread, so many samples find it in a try, and as many as there are all.
+        let found = |tries: &[(u32, usize)], all: usize| {
+            let tids = tries.iter().flat_map(|(tid, count)| std::iter::repeat_n(*tid, *count));
+            let spin = Some(Spin { word: Some(word), waits: false });
+            let mut spins: Vec<Option<Spin>> = tids.clone().map(|_| spin).collect();
+            let mut ticks: Vec<Tick> = tids.map(tick).collect();
+            spins.resize(all, None);
+            ticks.resize_with(all, || tick(9));
+            fought_for(&Window { ticks, ..Window::default() }, &spins)
+        };
+        assert_eq!(found(&[(1, 3), (2, 2)], 10), BTreeSet::from([word]));
+        assert!(found(&[(1, 5)], 10).is_empty(), "nobody is in its way");
+        assert!(found(&[(1, 3), (2, 2)], 100).is_empty(), "mostly it gets it at once");
+        assert!(found(&[(1, 2), (2, 1)], 4).is_empty(), "too few samples");
+    }
+}

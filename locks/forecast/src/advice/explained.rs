@@ -83,7 +83,7 @@ fn sleeps_for_locks(all: &Activities) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use kilocore_lock_profile::{RoleTimes, ThreadTimes, TimesCoverage};
 
     use super::*;

@@ -3,24 +3,15 @@
 //! What was measured is right. Where more cores bring nothing here, no answer says that the program
 //! scales, and where the forecast does not agree with what was measured there is no advice from it.
 
-use kilocore_lock_profile::{Family, Lock, Profile, Run, ScalingPoint, ScalingQuality};
+use kilocore_lock_profile::{Profile, ScalingPoint, ScalingQuality};
 
 use super::answer::{answer, unknown};
-use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spun_away};
 use super::kernel_locks::{self, InKernel};
-use super::remedy::{is_replaced, remedy};
-use super::{only_waits, watched};
-use crate::from_profile::wanted_at;
+use super::limited_here::{limited_here, unlimited_here};
 use crate::measured_here::{MeasuredHere, Shown};
 use crate::surroundings::is_undisturbed;
-use crate::words::{counted, percent, rounded};
+use crate::words::{counted, rounded};
 use crate::{Recommendation, Verdict};
-
-/// The share of the acquisitions of a lock from which on so many wait that it limits a program that does
-/// less on more cores.
-const MOSTLY_WAITED_FOR: f64 = 0.2;
-/// Fewer acquisitions that waited say nothing.
-const MANY_WAITS: u64 = 1_000;
 
 /// The answer after it was held against what was measured. `profile` is what was recorded.
 pub(crate) fn held_against(
@@ -51,7 +42,7 @@ pub(crate) fn held_against(
                 }
                 None if given.verdict == Verdict::CoresUnused => turns(given, shown),
                 None if given.verdict == Verdict::Unknown => {
-                    let unlimited = || unlimited_here(run?, &here.comparable()?);
+                    let unlimited = || run.and_then(|run| unlimited_here(run, here));
                     by_locks().or_else(unlimited).unwrap_or(given)
                 }
                 None => given,
@@ -101,94 +92,8 @@ fn in_kernel_here(
     }
 }
 
-/// A lock that threads wait for most of the time that they want it.
-struct WaitedFor<'a> {
-    lock: &'a Lock,
-    /// The share of its acquisitions that had to wait.
-    waits: f64,
-    /// Whether `run` can put another one in its place.
-    is_replaced: bool,
-}
-
-/// The lock that threads waited for longest, if that was most of the time that they wanted it.
-fn waited_for(run: &Run) -> Option<WaitedFor<'_>> {
-    let locks = run
-        .processes
-        .iter()
-        .flat_map(|process| process.locks.iter().map(move |lock| (process, lock)));
-    let (process, lock) = locks.max_by(|(_, a), (_, b)| a.waited().total_cmp(&b.waited()))?;
-    let waits = lock.waits() as f64 / lock.uses().max(1) as f64;
-    let is_replaced = is_replaced(lock, process, run);
-    (lock.waits() >= MANY_WAITS && waits >= MOSTLY_WAITED_FOR).then_some(WaitedFor {
-        lock,
-        waits,
-        is_replaced,
-    })
-}
-
-/// The answer that locks limit it, if waits for them explain what more cores do not bring here. That needs
-/// no forecast.
-fn limited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
-    // Hardware threads of one core do less than two cores, and no lock is the reason.
-    let less = || here.known().filter(|point| point.speedup < 1.0);
-    let point = here.comparable().or_else(less)?;
-    let waited = waited_for(run);
-    if let Some(waited) = waited.as_ref().filter(|waited| waited.lock.family == Family::Spin)
-        && let Some(share) = spun_away(run)
-    {
-        let point = Some(&point).filter(|point| falls_short(point));
-        return Some(for_one_lock(point, waited, Some(share)));
-    }
-    let point = Some(point).filter(falls_short)?;
-    if let Some(waits) = only_waits::longest(run, point.busy_cores) {
-        return waits.limits(&did(&point));
-    }
-    let waited = waited?;
-    let explained = explained_by_locks(run, &point);
-    let foretold = here.forecast.is_some_and(|forecast| forecast.agrees);
-    let shown = explained.is_some() || foretold || point.speedup < 1.0;
-    shown.then(|| for_one_lock(Some(&point), &waited, explained))
-}
-
-/// The answer that nothing limits it here, if nobody waits for locks and more cores bring what they should.
-fn unlimited_here(run: &Run, point: &ScalingPoint) -> Option<Recommendation> {
-    grows_in_proportion(point).then(|| watched::unlimited_here(run, &did(point)))?
-}
-
-/// More cores bring little, as `point` says if it shows that, and threads wait for a lock. `share` is how
-/// much of the time of threads that have work that is, where it is known.
-fn for_one_lock(
-    point: Option<&ScalingPoint>,
-    waited: &WaitedFor<'_>,
-    share: Option<f64>,
-) -> Recommendation {
-    let lock = waited.lock;
-    let place = wanted_at(lock);
-    let what = lock.what.as_deref().map_or_else(String::new, |what| format!(" ({what})"));
-    let share = share.map(|share| {
-        format!("threads that have work wait {} of their time for locks", percent(share))
-    });
-    let said: Vec<String> = point.map(did).into_iter().chain(share).collect();
-    let why = format!(
-        "{}, and {} of the acquisitions of the lock{what} at {place} had to wait",
-        said.join(", "),
-        percent(waited.waits)
-    );
-    let unknown =
-        "How far it scales on more cores, and what another lock would bring there, is not \
-                   forecast: what was seen does not allow it."
-            .to_owned();
-    let mend = match waited.is_replaced {
-        true => "`kilocore run --lock NAME` puts another lock there: time the program under some."
-            .to_owned(),
-        false => remedy(lock, None),
-    };
-    let limited = answer(Verdict::LimitedByLocks, &why, vec![mend, unknown]);
-    Recommendation { scaling_known: false, ..limited }
-}
-
 /// What was measured, worded such that it can stand in a sentence.
-fn did(point: &ScalingPoint) -> String {
+pub(super) fn did(point: &ScalingPoint) -> String {
     let between = |speedup: f64| format!("{speedup:.2}");
     let [low, high] = [point.speedup_low, point.speedup_high].map(between);
     let interval = if low == high { String::new() } else { format!(", {low} to {high}") };
@@ -272,19 +177,15 @@ fn busy_for_nothing(point: &ScalingPoint) -> Recommendation {
 }
 
 #[cfg(test)]
-mod tests {
-    use kilocore_figures::Nanoseconds;
-    use kilocore_lock_profile::Interference;
-
+pub(super) mod tests {
     use super::*;
-    use crate::from_profile::synthetic::{mutex, profile_of, run};
     use crate::measured_here::tests::scaling;
 
-    fn here(two: f64, busy: f64) -> MeasuredHere {
+    pub(in crate::advice) fn here(two: f64, busy: f64) -> MeasuredHere {
         MeasuredHere::of_runs(&scaling(1.0, two, busy))
     }
 
-    fn of(verdict: Verdict) -> Recommendation {
+    pub(in crate::advice) fn of(verdict: Verdict) -> Recommendation {
         let lock = (verdict == Verdict::LimitedByLocks).then_some("mcs");
         let command = lock.map(|_| "kilocore run --lock mcs -- ./program".to_owned());
         let answer = answer(verdict, "forecast to scale to 32 cores; look elsewhere", Vec::new());
@@ -321,37 +222,6 @@ mod tests {
         for verdict in [Verdict::NotByLocks, Verdict::Unknown, Verdict::TooLittleEvidence] {
             assert_eq!(held_against(of(verdict), &held_up, None), of(verdict));
         }
-    }
-
-    #[test]
-    fn a_lock_that_most_wait_for_is_the_reason_why_two_cores_do_less() {
-        let here = here(1.6, 1.9);
-        let mut profiled = run(vec![mutex(1, "store", 100_000)], 10_000);
-        let lock = &mut profiled.processes[0].locks[0];
-        lock.contended = 60_000;
-        lock.wait.sum = Nanoseconds(5e8);
-        let held = |run: &Run| {
-            let profile = profile_of(vec![run.clone()]);
-            held_against(of(Verdict::Unknown), &here, Some(&profile))
-        };
-        let answer = held(&profiled);
-        assert_eq!((answer.verdict, &answer.command), (Verdict::LimitedByLocks, &None));
-        assert!(
-            answer.headline.contains("60 % of the acquisitions of the lock"),
-            "{}",
-            answer.headline
-        );
-        let wall = profiled.wall_time + Nanoseconds(1e9);
-        profiled.wall_time = wall;
-        profiled.interference = Some(Interference { others: wall, ..Interference::default() });
-        assert_eq!(
-            held(&profiled).verdict,
-            Verdict::Unknown,
-            "it may have waited for want of a core"
-        );
-        profiled.interference = None;
-        profiled.processes[0].locks[0].contended = 900;
-        assert_eq!(held(&profiled).verdict, Verdict::Unknown);
     }
 
     #[test]

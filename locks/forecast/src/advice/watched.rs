@@ -165,6 +165,11 @@ mod tests {
             answer.headline.contains("for locks 0.2 % of their time, and it is known where 97 %")
         );
         assert!(answer.text[0].contains("on 2 cores") && !answer.scaling_known, "{answer:?}");
+        let here = unlimited_here(&quiet().runs[0], "on 2 cores it does twice as much");
+        let here = here.expect("nobody waits");
+        assert_eq!((here.verdict, here.scaling_known), (Verdict::NotByLocks, false));
+        assert!(here.headline.contains("on 2 cores it does twice as much, and in "), "{here:?}");
+        assert_eq!(unlimited_here(&profile(400).runs[0], "on 2 cores it does twice as much"), None);
         let mut blind = quiet();
         blind.runs[0].times.as_mut().expect("times").coverage.ticks_seen = false;
         assert_eq!(answer_by_times(&blind), None);

@@ -1,0 +1,198 @@
+//! Answers that need no forecast: locks limit a program on the cores that are here, or nothing does.
+
+use kilocore_figures::Nanoseconds;
+use kilocore_lock_profile::{Family, Lock, Run, ScalingPoint};
+
+use super::answer::answer;
+use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spun_away};
+use super::held_against::did;
+use super::remedy::{is_replaced, remedy};
+use super::{only_waits, watched};
+use crate::from_profile::wanted_at;
+use crate::measured_here::MeasuredHere;
+use crate::words::percent;
+use crate::{Recommendation, Verdict};
+
+/// The share of the acquisitions of a lock from which on so many wait that it limits a program that does
+/// less on more cores.
+const MOSTLY_WAITED_FOR: f64 = 0.2;
+/// Fewer acquisitions that waited say nothing.
+const MANY_WAITS: u64 = 1_000;
+
+/// Nor does a lock matter whose waits are a smaller share of the time of its process, whatever the forecast says.
+const MATTERS: f64 = 0.1;
+
+/// A lock that threads wait for most of the time that they want it.
+struct WaitedFor<'a> {
+    lock: &'a Lock,
+    /// The share of its acquisitions that had to wait.
+    waits: f64,
+    /// The share of the waits in these waits and the processor time of its process.
+    share_of_time: f64,
+    /// Whether `run` can put another one in its place.
+    is_replaced: bool,
+}
+
+/// The lock that threads waited for longest, if that was most of the time that they wanted it.
+fn waited_for(run: &Run) -> Option<WaitedFor<'_>> {
+    let locks = run
+        .processes
+        .iter()
+        .flat_map(|process| process.locks.iter().map(move |lock| (process, lock)));
+    let (process, lock) = locks.max_by(|(_, a), (_, b)| a.waited().total_cmp(&b.waited()))?;
+    let waits = lock.waits() as f64 / lock.uses().max(1) as f64;
+    let all = lock.waited() + process.threads.cpu_time;
+    (lock.waits() >= MANY_WAITS && waits >= MOSTLY_WAITED_FOR).then(|| WaitedFor {
+        lock,
+        waits,
+        share_of_time: lock.waited() / all.max(Nanoseconds(1.0)),
+        is_replaced: is_replaced(lock, process, run),
+    })
+}
+
+/// The answer that locks limit it, if waits for them explain what more cores do not bring here. That needs
+/// no forecast.
+pub(super) fn limited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
+    // Hardware threads of one core do less than two cores, and no lock is the reason.
+    let less = || here.known().filter(|point| point.speedup < 1.0);
+    let point = here.comparable().or_else(less)?;
+    let waited = waited_for(run);
+    if let Some(waited) = waited.as_ref().filter(|waited| waited.lock.family == Family::Spin)
+        && let Some(share) = spun_away(run)
+    {
+        let point = Some(&point).filter(|point| falls_short(point));
+        return Some(for_one_lock(point, waited, Some(share)));
+    }
+    let point = Some(point).filter(falls_short)?;
+    if let Some(waits) = only_waits::longest(run, point.busy_cores) {
+        return waits.limits(&did(&point));
+    }
+    let waited = waited?;
+    let explained = explained_by_locks(run, &point);
+    let agrees = here.forecast.is_some_and(|forecast| forecast.agrees);
+    let foretold = agrees && waited.share_of_time >= MATTERS;
+    let shown = explained.is_some() || foretold || point.speedup < 1.0;
+    shown.then(|| for_one_lock(Some(&point), &waited, explained))
+}
+
+/// The answer that nothing limits it here, if nobody waits for locks and more cores bring what they should.
+pub(super) fn unlimited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
+    let point = here.comparable().filter(grows_in_proportion)?;
+    watched::unlimited_here(run, &did(&point))
+}
+
+/// More cores bring little, as `point` says if it shows that, and threads wait for a lock. `share` is how
+/// much of the time of threads that have work that is, where it is known.
+fn for_one_lock(
+    point: Option<&ScalingPoint>,
+    waited: &WaitedFor<'_>,
+    share: Option<f64>,
+) -> Recommendation {
+    let lock = waited.lock;
+    let place = wanted_at(lock);
+    let what = lock.what.as_deref().map_or_else(String::new, |what| format!(" ({what})"));
+    let share = share.map(|share| {
+        format!("threads that have work wait {} of their time for locks", percent(share))
+    });
+    let said: Vec<String> = point.map(did).into_iter().chain(share).collect();
+    let why = format!(
+        "{}, and {} of the acquisitions of the lock{what} at {place} had to wait",
+        said.join(", "),
+        percent(waited.waits)
+    );
+    let unknown = "How far it scales on more cores, and what another lock would bring there, is not \
+                   forecast: what was seen does not allow it.";
+    let mend = match waited.is_replaced {
+        true => "`kilocore run --lock NAME` puts another lock there: time the program under some."
+            .to_owned(),
+        false => remedy(lock, None),
+    };
+    let limited = answer(Verdict::LimitedByLocks, &why, vec![mend, unknown.to_owned()]);
+    Recommendation { scaling_known: false, ..limited }
+}
+
+#[cfg(test)]
+mod tests {
+    use kilocore_lock_profile::{Activities, Interference};
+
+    use super::super::explained::tests::run_of;
+    use super::super::held_against::held_against;
+    use super::super::held_against::tests::{here, of};
+    use super::*;
+    use crate::from_profile::synthetic::{mutex, profile_of, run};
+
+    /// A run with a lock that 60 % of the acquisitions had to wait for.
+    fn contended() -> Run {
+        let mut run = run(vec![mutex(1, "store", 100_000)], 10_000);
+        let lock = &mut run.processes[0].locks[0];
+        lock.contended = 60_000;
+        lock.wait.sum = Nanoseconds(5e8);
+        run
+    }
+
+    fn held(verdict: Verdict, run: &Run, here: &MeasuredHere) -> Recommendation {
+        held_against(of(verdict), here, Some(&profile_of(vec![run.clone()])))
+    }
+
+    #[test]
+    fn a_lock_that_most_wait_for_is_the_reason_why_two_cores_do_less() {
+        let here = here(1.6, 1.9);
+        let mut profiled = contended();
+        let held = |run: &Run| held(Verdict::Unknown, run, &here);
+        let answer = held(&profiled);
+        assert_eq!((answer.verdict, &answer.command), (Verdict::LimitedByLocks, &None));
+        assert!(
+            answer.headline.contains("60 % of the acquisitions of the lock"),
+            "{}",
+            answer.headline
+        );
+        let wall = profiled.wall_time + Nanoseconds(1e9);
+        profiled.wall_time = wall;
+        profiled.interference = Some(Interference { others: wall, ..Interference::default() });
+        assert_eq!(
+            held(&profiled).verdict,
+            Verdict::Unknown,
+            "it may have waited for want of a core"
+        );
+        profiled.interference = None;
+        profiled.processes[0].locks[0].contended = 900;
+        assert_eq!(held(&profiled).verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn waits_that_explain_what_is_lost_are_the_reason_and_others_are_not() {
+        let spinning = |thousandths: u64| {
+            let user = Nanoseconds(1_000 - thousandths);
+            let times =
+                Activities { user, spinning: Nanoseconds(thousandths), ..Activities::default() };
+            Run { times: run_of(times).times, ..contended() }
+        };
+        let here = here(0.85, 1.9);
+        let answer = held(Verdict::Unknown, &spinning(300), &here);
+        assert_eq!((answer.verdict, answer.scaling_known), (Verdict::LimitedByLocks, false));
+        let said = "threads that have work wait 30 % of their time for locks, and 60 % of the acquisitions";
+        assert!(answer.headline.contains(said), "{}", answer.headline);
+        assert_eq!(held(Verdict::Unknown, &spinning(50), &here).verdict, Verdict::Unknown);
+        // What the forecast of its locks does not explain, these waits may.
+        let mut dearer = here.clone();
+        dearer.compare(1.9, (1.9, 1.9), false);
+        let explained = held(Verdict::NotByLocks, &spinning(300), &dearer);
+        assert_eq!(explained.verdict, Verdict::LimitedByLocks, "{explained:?}");
+        let other = held(Verdict::NotByLocks, &spinning(50), &dearer);
+        assert_eq!(other.verdict, Verdict::Unknown, "{other:?}");
+    }
+
+    #[test]
+    fn spinning_on_all_cores_counts_where_one_core_says_nothing() {
+        let mut run = contended();
+        run.processes[0].locks[0].family = Family::Spin;
+        let user = Nanoseconds(400);
+        let times = Activities { user, spinning: Nanoseconds(600), ..Activities::default() };
+        run.times = run_of(times).times;
+        let answer = held(Verdict::Unknown, &run, &here(0.5, 2.0));
+        assert_eq!(answer.verdict, Verdict::LimitedByLocks);
+        assert!(!answer.headline.contains("measured here"), "{}", answer.headline);
+        run.processes[0].locks[0].family = Family::Mutex;
+        assert_eq!(held(Verdict::Unknown, &run, &here(0.5, 2.0)).verdict, Verdict::Unknown);
+    }
+}
