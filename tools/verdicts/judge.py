@@ -7,6 +7,8 @@ USES = 1.4
 
 # Verdicts that leave it open.
 OPEN = {"unknown", "too-little-evidence", "no answer"}
+# What an answer says that knows what more cores bring here, and not why.
+UNEXPLAINED = "Why is not known."
 RIGHT = {
     Limit.NOTHING: {"not-by-locks"},
     Limit.LOCK: {"limited-by-locks"},
@@ -30,6 +32,8 @@ def judged(program, answer, measured):
         # It says by its forecast what a second core brings.
         if (answer.on_two >= USES) != (measured >= USES):
             return "wrong", f"{answer.on_two:.2f} times on two cores"
+    if program.limit is Limit.LOCK and verdict == "cores-unused" and UNEXPLAINED in answer.text:
+        return "open", "why is not known"
     if verdict not in RIGHT[program.limit]:
         return "wrong", ""
     if verdict.startswith("limited") and program.names:

@@ -27,6 +27,8 @@ pub(crate) const MOST_UNEXPLAINED: f64 = 0.1;
 const NEGLIGIBLE: f64 = 0.05;
 /// The least share of the processor time that the process under forecast must have used.
 const LEAST_RECORDED: f64 = 0.5;
+/// The least share of that process's processor time that its threads must have spent under locks and between them.
+const LEAST_AROUND_LOCKS: f64 = 0.1;
 /// Threads are in one another's way if an acquisition takes them this many times the processor time
 /// that it takes on one core.
 const STRAINED: f64 = 1.25;
@@ -50,7 +52,7 @@ pub struct Coverage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_share: Option<f64>,
     /// The share of that process's processor time that its threads spent under locks and between two of
-    /// them. The rest came before a thread's first lock, or after its last. `None` if that was not counted.
+    /// them. `None` if that was not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub around_locks: Option<f64>,
     /// The share of the threads' time of which it is known where it went, of a program that was
@@ -144,7 +146,7 @@ impl Coverage {
                 percent(share)
             ));
         }
-        if let Some(share) = self.around_locks.filter(|share| *share < LEAST_RECORDED) {
+        if let Some(share) = self.around_locks.filter(|share| *share < LEAST_AROUND_LOCKS) {
             gaps.push(around_locks::gap(share));
         }
         if self.locks_not_recorded > 0 {
@@ -190,8 +192,8 @@ impl Coverage {
     /// Whether the process under forecast, or what its threads did around their locks, used too small a part
     /// of the program's processor time.
     pub(crate) fn is_of_a_lesser_part(&self) -> bool {
-        let little = |share: Option<f64>| share.is_some_and(|share| share < LEAST_RECORDED);
-        little(self.recorded_share) || little(self.around_locks)
+        let less = |share: Option<f64>, than: f64| share.is_some_and(|share| share < than);
+        less(self.recorded_share, LEAST_RECORDED) || less(self.around_locks, LEAST_AROUND_LOCKS)
     }
 
     /// How much of the threads' sleep is known, in a sentence.

@@ -23,7 +23,7 @@ pub(super) fn share(process: &Process) -> Option<f64> {
 /// What that keeps from being said.
 pub(super) fn gap(share: f64) -> String {
     format!(
-        "its threads did {} of their computing before their first lock or after their last, and what was \
+        "its threads did {} of their computing neither under locks nor between two of them, and what was \
          seen of locks is of the rest alone",
         percent(1.0 - share)
     )

@@ -173,7 +173,8 @@ pub(crate) fn wanted_at(lock: &Lock) -> String {
 /// out, so that the name is short enough to stand in a list.
 #[must_use]
 pub fn taker_of(site: &[Frame]) -> String {
-    let does_more = |frame: &&Frame| !frame.function.is_empty() && !wraps_a_lock(frame);
+    let does_more =
+        |frame: &&Frame| !frame.function.is_empty() && !wraps_a_lock(frame) && !only_sleeps(frame);
     site.iter().find(does_more).or(site.first()).map_or_else(
         || UNKNOWN_PLACE.to_owned(),
         |frame| {
@@ -200,6 +201,13 @@ fn without_parameters(name: &str) -> &str {
         }
     }
     name
+}
+
+/// Whether a function is how any lock's waiters sleep: the C library's way into the kernel, and what C++'s library
+/// has around it for atomic words.
+fn only_sleeps(frame: &Frame) -> bool {
+    const BEGINS: [&str; 4] = ["std::__detail::", "std::__atomic_", "std::atomic<", "std::atomic_"];
+    frame.function == "syscall" || BEGINS.iter().any(|begin| frame.function.starts_with(begin))
 }
 
 /// Whether a function only creates or takes locks, judged by the words of its name. Examples are
@@ -254,5 +262,8 @@ mod tests {
         assert!(taker_of(&site).starts_with("get in "), "{}", taker_of(&site));
         assert!(taker_of(&site[..1]).starts_with("std::mutex::lock in "));
         assert_eq!(taker_of(&[]), "an unknown place");
+        let atomic = ["syscall", "std::__detail::__platform_wait<int>(int const*, int)", "work"];
+        let site: Vec<_> = atomic.iter().zip(1..).map(|(name, at)| frame(name, at)).collect();
+        assert!(taker_of(&site).starts_with("work in "), "{}", taker_of(&site));
     }
 }
