@@ -5,6 +5,7 @@ mod cautions;
 #[cfg(test)]
 mod contradictions;
 mod culprit;
+mod did;
 mod expected_gain;
 mod explained;
 mod held_against;

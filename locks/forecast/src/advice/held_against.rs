@@ -6,11 +6,12 @@
 use kilocore_lock_profile::{Profile, ScalingPoint, ScalingQuality};
 
 use super::answer::{answer, unknown};
+use super::did::did;
 use super::kernel_locks::{self, InKernel};
 use super::limited_here::{limited_here, unlimited_here};
 use crate::measured_here::{MeasuredHere, Shown};
 use crate::surroundings::is_undisturbed;
-use crate::words::{counted, rounded};
+use crate::words::rounded;
 use crate::{Recommendation, Verdict};
 
 /// The answer after it was held against what was measured. `profile` is what was recorded.
@@ -90,19 +91,6 @@ fn in_kernel_here(
         (Shown::Unused(point), None) => unused(given, &point),
         (Shown::BusyForNothing(_), None) | (Shown::Gains(_), _) => given,
     }
-}
-
-/// What was measured, worded such that it can stand in a sentence.
-pub(super) fn did(point: &ScalingPoint) -> String {
-    let between = |speedup: f64| format!("{speedup:.2}");
-    let [low, high] = [point.speedup_low, point.speedup_high].map(between);
-    let interval = if low == high { String::new() } else { format!(", {low} to {high}") };
-    format!(
-        "on {} it does {:.2} times what it does on one (measured here in {}{interval})",
-        counted(point.cores.into(), "core"),
-        point.speedup,
-        counted(point.runs as u64, "round")
-    )
 }
 
 fn why_busy(point: &ScalingPoint) -> String {

@@ -4,8 +4,8 @@ use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Family, Lock, Run, ScalingPoint};
 
 use super::answer::answer;
+use super::did::did;
 use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spun_away};
-use super::held_against::did;
 use super::remedy::{is_replaced, remedy};
 use super::{only_waits, watched};
 use crate::from_profile::wanted_at;
