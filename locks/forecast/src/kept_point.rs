@@ -5,16 +5,16 @@ use crate::Point;
 /// Figures of a point that are always there.
 const FIGURES: usize = 11;
 
-pub(crate) fn encode(point: &Point) -> Vec<u8> {
-    // Without `..`, so that a new field is not forgotten.
+/// Those of a point. Without `..`, so that a new field is not forgotten.
+fn figures(point: &mut Point) -> [&mut f64; FIGURES] {
     let Point {
         lock: _,
-        cores,
-        threads,
+        cores: _,
+        threads: _,
         throughput_per_s,
         throughput_error_per_s,
         wait_share,
-        lock_share_by_lock,
+        lock_share_by_lock: _,
         joules_per_op,
         working_share,
         stalled_share,
@@ -24,23 +24,28 @@ pub(crate) fn encode(point: &Point) -> Vec<u8> {
         idle_share,
         fairness,
     } = point;
-    let figures: [f64; FIGURES] = [
-        *throughput_per_s,
-        *throughput_error_per_s,
-        *wait_share,
-        *joules_per_op,
-        *working_share,
-        *stalled_share,
-        *spinning_share,
-        *low_power_share,
-        *system_share,
-        *idle_share,
-        *fairness,
-    ];
+    [
+        throughput_per_s,
+        throughput_error_per_s,
+        wait_share,
+        joules_per_op,
+        working_share,
+        stalled_share,
+        spinning_share,
+        low_power_share,
+        system_share,
+        idle_share,
+        fairness,
+    ]
+}
+
+pub(crate) fn encode(point: &Point) -> Vec<u8> {
+    let mut point = point.clone();
     let mut bytes = Vec::new();
-    bytes.extend(cores.to_le_bytes());
-    bytes.extend(threads.to_le_bytes());
-    for figure in figures.iter().chain(lock_share_by_lock) {
+    bytes.extend(point.cores.to_le_bytes());
+    bytes.extend(point.threads.to_le_bytes());
+    let by_lock = std::mem::take(&mut point.lock_share_by_lock);
+    for figure in figures(&mut point).into_iter().map(|figure| *figure).chain(by_lock) {
         bytes.extend(figure.to_le_bytes());
     }
     bytes
@@ -50,42 +55,20 @@ pub(crate) fn encode(point: &Point) -> Vec<u8> {
 pub(crate) fn decode(bytes: &[u8], lock: &'static str) -> Option<Point> {
     let (cores, rest) = bytes.split_first_chunk()?;
     let (threads, rest) = rest.split_first_chunk()?;
-    let (figures, left) = rest.as_chunks();
+    let (read, left) = rest.as_chunks();
     if !left.is_empty() {
         return None;
     }
-    let figures: Vec<f64> = figures.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
-    let (figures, by_lock) = figures.split_first_chunk::<FIGURES>()?;
-    let [
-        throughput_per_s,
-        throughput_error_per_s,
-        wait_share,
-        joules_per_op,
-        working_share,
-        stalled_share,
-        spinning_share,
-        low_power_share,
-        system_share,
-        idle_share,
-        fairness,
-    ] = *figures;
-    Some(Point {
-        lock,
+    let read: Vec<f64> = read.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
+    let (read, by_lock) = read.split_first_chunk::<FIGURES>()?;
+    let mut point = Point {
         cores: u32::from_le_bytes(*cores),
         threads: u32::from_le_bytes(*threads),
-        throughput_per_s,
-        throughput_error_per_s,
-        wait_share,
         lock_share_by_lock: by_lock.to_vec(),
-        joules_per_op,
-        working_share,
-        stalled_share,
-        spinning_share,
-        low_power_share,
-        system_share,
-        idle_share,
-        fairness,
-    })
+        ..Point::empty(lock)
+    };
+    figures(&mut point).into_iter().zip(read).for_each(|(figure, read)| *figure = *read);
+    Some(point)
 }
 
 #[cfg(test)]

@@ -133,9 +133,8 @@ impl Point {
     }
 }
 
-#[cfg(test)]
 impl Point {
-    /// A point without figures.
+    /// A point without figures, to which they are added.
     pub(crate) fn empty(lock: &'static str) -> Self {
         Self {
             lock,

@@ -19,8 +19,8 @@ pub struct RunSize {
     /// The least number of time slices for each thread in a point with more threads than cores.
     pub slices: u32,
     /// If not `None`, a point with a core for each thread whose simulation is dear ends once it has
-    /// this many sections, those that are not counted included. Dear is what takes a tenth of a second of
-    /// a host's time: waiters that write while they wait, on many cores.
+    /// this many sections, those that are not counted included. Dear is what takes many steps of the simulator,
+    /// some tenth of a second of a host's time: waiters that write while they wait, on many cores.
     pub sections_if_dear: Option<u64>,
 }
 

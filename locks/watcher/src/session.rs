@@ -379,8 +379,9 @@ impl Session {
                     self.names.insert(*pid, names);
                 }
                 Some(names) if anew => {
-                    names.refresh();
-                    self.slow_paths.insert(*pid, SlowPaths::of(names));
+                    if names.refresh() {
+                        self.slow_paths.insert(*pid, SlowPaths::of(names));
+                    }
                 }
                 Some(_) => {}
             }

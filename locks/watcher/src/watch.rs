@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::word_names::Names;
 use kilocore_figures::Nanoseconds;
 use kilocore_linux as proc_files;
 use kilocore_lock_profile::{Process, Run, Threads, Watching};
@@ -155,7 +154,9 @@ fn run(session: Session, wall_time: Nanoseconds<f64>, cores: u32, options: &Opti
         })
         .collect();
     let peak: usize = family.peak.values().sum();
-    names.values_mut().for_each(Names::refresh);
+    for names in names.values_mut() {
+        names.refresh();
+    }
     let made = processes(&ledger, &mut names, members, scale, options.library);
     let left_out = left_out(&family, &ledger);
     let functions = functions(&ledger.stacks, &family, &mut names);

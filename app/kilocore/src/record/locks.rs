@@ -154,7 +154,6 @@ pub(crate) fn run(
         line_counter = wanted.count_lines.then(|| LineCounter::new(command)).transpose()?;
     }
     let held = Held::begin();
-    let before = BeforeWatching::look();
     let mut measured = match choice {
         Choice::Preload(command) => recorded(command, wanted, Recording::default())?,
         Choice::Both(command) => {
@@ -167,6 +166,7 @@ pub(crate) fn run(
         )
         .map_err(|error| launch::not_measured(command, error))?,
         Choice::Attach(pid, scope) => {
+            let before = BeforeWatching::look();
             let over = || held.came();
             let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
             let steered_before = steered_by();

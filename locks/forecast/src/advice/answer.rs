@@ -23,6 +23,11 @@ pub(super) fn answer(verdict: Verdict, why: &str, text: Vec<String>) -> Recommen
     }
 }
 
+/// The same for the cores that are here: how far the program scales is not known.
+pub(super) fn of_here_alone(verdict: Verdict, why: &str, text: Vec<String>) -> Recommendation {
+    Recommendation { scaling_known: false, ..answer(verdict, why, text) }
+}
+
 /// The answer that it is not known, with the weightiest of the gaps as the reason.
 pub(super) fn unknown(gaps: Vec<String>) -> Recommendation {
     let mut gaps = gaps.into_iter();

@@ -39,11 +39,7 @@ pub(super) fn grows_in_proportion(point: &ScalingPoint) -> bool {
 /// in which threads that have work wait for locks, asleep or spinning.
 pub(super) fn explained_by_locks(run: &Run, point: &ScalingPoint) -> Option<f64> {
     let lost = lost(point)?;
-    let times = run.times.as_ref().filter(|times| times.is_enough())?;
-    if !times.coverage.ticks_seen {
-        return None;
-    }
-    let all = times.total();
+    let all = account(run)?;
     let share = waits(&all).filter(|share| *share >= MATTER)?;
     let cores = f64::from(point.cores);
     let busy = (point.busy_cores / cores).min(1.0);
@@ -66,10 +62,15 @@ fn waits(all: &Activities) -> Option<f64> {
 pub(super) fn spun_away(run: &Run) -> Option<f64> {
     /// The share of the time on a core.
     const MUCH: f64 = 0.25;
-    let times = run.times.as_ref().filter(|times| times.is_enough())?;
-    let all = times.total();
+    let all = account(run)?;
     let much = all.spinning.share_of(all.computing()) >= MUCH;
-    waits(&all).filter(|_| much && times.coverage.ticks_seen)
+    waits(&all).filter(|_| much)
+}
+
+/// What all threads did, if enough was seen of it, and spinning was told from computing.
+fn account(run: &Run) -> Option<Activities> {
+    let times = run.times.as_ref().filter(|times| times.is_enough())?;
+    times.coverage.ticks_seen.then(|| times.total())
 }
 
 /// Whether threads that leave their cores do so for locks rather than for something else. A runtime
@@ -103,7 +104,7 @@ pub(super) mod tests {
         Run { times: Some(times), ..Run::default() }
     }
 
-    fn spinning(thousandths: u64) -> Activities {
+    pub(in crate::advice) fn spinning(thousandths: u64) -> Activities {
         let user = Nanoseconds(1_000 - thousandths);
         Activities { user, spinning: Nanoseconds(thousandths), ..Activities::default() }
     }

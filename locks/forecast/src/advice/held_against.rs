@@ -66,7 +66,7 @@ pub(crate) fn held_against(
 /// The answer, unless the few rounds that there were contradict it. They prove nothing, but it is not said that
 /// more cores would be unused where they were used each time.
 fn doubted(given: Recommendation, here: &MeasuredHere) -> Recommendation {
-    /// The cores that a program uses that does so much more on them, or keeps so many busy.
+    /// A program that does so many times as much on more cores uses them.
     const USED: f64 = 1.4;
     let used = here.points.last().filter(|point| {
         point.cores > 1 && point.speedup_low >= USED && here.quality == ScalingQuality::FewRounds

@@ -3,7 +3,7 @@
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Family, Lock, Run, ScalingPoint};
 
-use super::answer::answer;
+use super::answer::of_here_alone;
 use super::did::did;
 use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spun_away};
 use super::remedy::{is_replaced, remedy};
@@ -107,15 +107,14 @@ fn for_one_lock(
             .to_owned(),
         false => remedy(lock, None),
     };
-    let limited = answer(Verdict::LimitedByLocks, &why, vec![mend, unknown.to_owned()]);
-    Recommendation { scaling_known: false, ..limited }
+    of_here_alone(Verdict::LimitedByLocks, &why, vec![mend, unknown.to_owned()])
 }
 
 #[cfg(test)]
 mod tests {
-    use kilocore_lock_profile::{Activities, Interference};
+    use kilocore_lock_profile::Interference;
 
-    use super::super::explained::tests::run_of;
+    use super::super::explained::tests::{run_of, spinning};
     use super::super::held_against::held_against;
     use super::super::held_against::tests::{here, of};
     use super::*;
@@ -161,12 +160,8 @@ mod tests {
 
     #[test]
     fn waits_that_explain_what_is_lost_are_the_reason_and_others_are_not() {
-        let spinning = |thousandths: u64| {
-            let user = Nanoseconds(1_000 - thousandths);
-            let times =
-                Activities { user, spinning: Nanoseconds(thousandths), ..Activities::default() };
-            Run { times: run_of(times).times, ..contended() }
-        };
+        let spinning =
+            |thousandths| Run { times: run_of(spinning(thousandths)).times, ..contended() };
         let here = here(0.85, 1.9);
         let answer = held(Verdict::Unknown, &spinning(300), &here);
         assert_eq!((answer.verdict, answer.scaling_known), (Verdict::LimitedByLocks, false));
@@ -186,9 +181,7 @@ mod tests {
     fn spinning_on_all_cores_counts_where_one_core_says_nothing() {
         let mut run = contended();
         run.processes[0].locks[0].family = Family::Spin;
-        let user = Nanoseconds(400);
-        let times = Activities { user, spinning: Nanoseconds(600), ..Activities::default() };
-        run.times = run_of(times).times;
+        run.times = run_of(spinning(600)).times;
         let answer = held(Verdict::Unknown, &run, &here(0.5, 2.0));
         assert_eq!(answer.verdict, Verdict::LimitedByLocks);
         assert!(!answer.headline.contains("measured here"), "{}", answer.headline);

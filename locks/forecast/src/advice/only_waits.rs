@@ -99,10 +99,8 @@ impl OnlyWaitedFor<'_> {
     pub(super) fn limits(&self, measured: &str) -> Option<Recommendation> {
         let why = format!("{measured}, and {}", self.how_long());
         let text = vec![remedy(self.lock, None), NO_FORECAST.to_owned()];
-        (self.share >= EXPLAINS).then(|| {
-            let limited = super::answer::answer(Verdict::LimitedByLocks, &why, text);
-            Recommendation { scaling_known: false, ..limited }
-        })
+        (self.share >= EXPLAINS)
+            .then(|| super::answer::of_here_alone(Verdict::LimitedByLocks, &why, text))
     }
 }
 

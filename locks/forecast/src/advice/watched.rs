@@ -7,7 +7,7 @@
 
 use kilocore_lock_profile::{Finding, Profile, Run, ThreadTimes};
 
-use super::answer::answer;
+use super::answer::{answer, of_here_alone};
 use super::kernel_locks;
 use crate::words::{counted, duration, percent};
 use crate::{Recommendation, Verdict};
@@ -126,8 +126,7 @@ pub(super) fn unlimited_here(run: &Run, measured: &str) -> Option<Recommendation
         "{measured}, and {nobody_waits}; how far it scales beyond is not known, as locks that nobody waits \
          for here are not counted"
     );
-    let answer = answer(Verdict::NotByLocks, &why, vec![more_threads(run.cores)]);
-    Some(Recommendation { scaling_known: false, ..answer })
+    Some(of_here_alone(Verdict::NotByLocks, &why, vec![more_threads(run.cores)]))
 }
 
 fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {

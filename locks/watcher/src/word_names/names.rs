@@ -61,12 +61,20 @@ impl Names {
     }
 
     /// Reads anew what is mapped, for code that was loaded or generated meanwhile. What was read
-    /// before stays if the process has ended.
-    pub fn refresh(&mut self) {
+    /// before stays if the process has ended. Returns whether other files are mapped than before.
+    pub fn refresh(&mut self) -> bool {
+        let mut other = false;
         if let Ok(mappings) = maps::of(self.pid)
             && !mappings.is_empty()
             && mappings != self.mappings
         {
+            let files = |mappings: &[Mapping]| {
+                mappings
+                    .iter()
+                    .filter_map(|one| one.file().map(str::to_owned))
+                    .collect::<BTreeSet<_>>()
+            };
+            other = files(&mappings) != files(&self.mappings);
             self.mappings = mappings;
             self.unwinding = None;
             self.frames.clear();
@@ -75,6 +83,7 @@ impl Names {
             self.generated = Some(generated);
             self.frames.clear();
         }
+        other
     }
 
     /// Returns where a word lies.
