@@ -55,7 +55,7 @@ pub fn measure_watching(
     let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
     let before = Before::look(&allowed_cores());
     let begin = Mark::now();
-    let (end, watched) = thread::scope(|scope| {
+    let (ended, watched) = thread::scope(|scope| {
         let watcher = scope.spawn(move || {
             let Ok(program) = started.recv() else { return Ok(None) };
             let end = || program.terminate();
@@ -69,16 +69,18 @@ pub fn measure_watching(
             ..Start::default()
         };
         let end = kilocore_process::run(Start { on_start: Some(Box::new(on_start)), ..start });
+        // What the watcher does now is no part of the run.
+        let ended = end.map(|end| (before.since(end.user + end.system), end));
         teller.over();
         match watcher.join() {
-            Ok(watched) => (end, watched),
+            Ok(watched) => (ended, watched),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     });
-    let end = end.map_err(|reason| failed(reason.into()))?;
+    let (surroundings, end) = ended.map_err(|reason| failed(reason.into()))?;
+    let Surroundings { interference, cores_lost } = surroundings;
     let seen = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
     let used = end.user + end.system;
-    let Surroundings { interference, cores_lost } = before.since(used);
     let whole = delay.is_none() && !seen.time_was_up && !end.interrupted;
     let run = seen.run.map(|run| Run {
         exit_status: shell_status(end.status),
