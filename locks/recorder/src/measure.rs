@@ -50,9 +50,6 @@ pub struct Options {
     /// Whether the first run is watched from outside as well, for locks that the library does not
     /// see and for where the threads' time goes.
     pub watch: bool,
-    /// Whether the program has run before, for another recording: its input begins anew if that is a
-    /// file and is empty otherwise, and what it writes has been written already.
-    pub again: bool,
 }
 
 /// Runs `command` under the measuring library and returns its profile.
@@ -165,7 +162,7 @@ impl Measurement<'_> {
         let cores = confined_to.map_or(&self.cores[..], slice::from_ref);
         let before = Before::look(cores);
         let began = Mark::now();
-        let (end, watched, beside) = thread::scope(|scope| {
+        let (ended, watched, beside) = thread::scope(|scope| {
             let adopts = conduct.adopt_orphans;
             let (tell, told) = mpsc::channel();
             let wanted = self.options.watch && confined_to.is_none();
@@ -181,13 +178,14 @@ impl Measurement<'_> {
             });
             let start = self.start(confined_to, &recordings);
             let end = kilocore_process::run(Start { on_start: Some(Box::new(on_start)), ..start });
+            // Whoever watches may look for names for a while yet. That is no part of the run.
+            let ended = end.map(|end| (Mark::now(), before.since(end.user + end.system), end));
             teller.over();
-            (end, joined(watcher), beside.map(joined))
+            (ended, joined(watcher), beside.map(joined))
         });
-        let over = Mark::now();
-        let end = end.map_err(|reason| failed(reason.into()))?;
+        let (over, surroundings, end) = ended.map_err(|reason| failed(reason.into()))?;
+        let Surroundings { interference, cores_lost } = surroundings;
         let used = end.user + end.system;
-        let Surroundings { interference, cores_lost } = before.since(used);
         let watched = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
         let from = watched.begin.as_ref().map_or(began, |moment| moment.mark);
         let to = watched.end.as_ref().map_or(over, |moment| moment.mark);
@@ -233,7 +231,7 @@ impl Measurement<'_> {
 
     /// How the program is started.
     fn start<'s>(&'s self, confined_to: Option<&'s CpuId>, recordings: &Recordings) -> Start<'s> {
-        let again = confined_to.is_some() || self.options.again;
+        let again = confined_to.is_some();
         let output = match (again, self.options.output_to_stderr) {
             (true, _) => Output::Discarded,
             (false, true) => Output::ToStderr,

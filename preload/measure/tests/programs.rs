@@ -354,13 +354,7 @@ fn the_exit_status_is_that_of_the_program() {
     let missing = [OsString::from("/nonexistent/program")];
     let error = measure(
         &missing,
-        &Options {
-            library: library(),
-            confined_run: false,
-            output_to_stderr: false,
-            watch: false,
-            again: false,
-        },
+        &Options { library: library(), confined_run: false, output_to_stderr: false, watch: false },
     );
     assert!(error.unwrap_err().to_string().contains("/nonexistent/program"));
 }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use clap::Args;
 use kilocore_command_line::{Destination, Failure, output, say};
 use kilocore_figures::Nanoseconds;
-use kilocore_forecast::FEW_ACQUISITIONS;
 use kilocore_lock_profile::{Profile, Run};
 use kilocore_lock_recorder::{Conduct, Measured, Options, Timing};
 use kilocore_process::{Held, allowed_cores, sized_for};
@@ -155,10 +154,8 @@ pub(crate) fn run(
     }
     let held = Held::begin();
     let mut measured = match choice {
-        Choice::Preload(command) => recorded(command, wanted, Recording::default())?,
-        Choice::Both(command) => {
-            recorded(command, wanted, Recording { watch: true, ..Recording::default() })?
-        }
+        Choice::Preload(command) => recorded(command, wanted, false)?,
+        Choice::Both(command) => recorded(command, wanted, true)?,
         Choice::Watch(command) => kilocore_lock_recorder::measure_watching(
             command,
             wanted.output_to_stderr,
@@ -182,25 +179,6 @@ pub(crate) fn run(
     if let (Some(command), [first, ..]) = (choice.command(), &measured.profile.runs[..]) {
         launch::check_loaded(command, first.exit_status)?;
     }
-    if let (Some(_), Choice::Preload(command)) = (wanted.timing, choice)
-        && subject.may_be_watched_as_well()
-        && hardly_locked(&measured)
-    {
-        say(
-            "hardly a pthread lock was seen; running it again, without output, and watching it from \
-             outside as well, for locks of other kinds",
-        );
-        let wanted = RecordingOptions { confined_run: false, ..*wanted };
-        let second = recorded(command, &wanted, Recording { watch: true, again: true })?;
-        if did_as_much(&second, &measured) {
-            measured = second;
-        } else {
-            say(
-                "the second time it did less, as its input could not be had again, or it failed; what \
-                 follows is about the first time",
-            );
-        }
-    }
     if let Some(timing) = wanted.timing {
         let part = wanted.window.delay.is_some() || wanted.window.duration.is_some();
         timing::time(&mut measured, asked, timing, part);
@@ -222,49 +200,15 @@ pub(crate) fn run(
     Ok((measured, held))
 }
 
-/// Whether a program that ended well and computed for a while took so few pthread locks that others may be
-/// what it waits for.
-fn hardly_locked(measured: &Measured) -> bool {
-    /// Watching shows nothing of a shorter run.
-    const SHORT: Nanoseconds<f64> = Nanoseconds(1e8);
-    let Some(run) = measured.profile.runs.first() else { return false };
-    let locks = run.processes.iter().flat_map(|process| &process.locks);
-    let uses = locks.fold(0_u64, |sum, lock| sum.saturating_add(lock.uses()));
-    let ended_well = run.exit_status == 0 && !measured.interrupted;
-    let threads = run.outside.as_ref().is_some_and(|outside| outside.threads_peak > 1);
-    ended_well && threads && uses < FEW_ACQUISITIONS && run.wall_time >= SHORT
-}
-
-/// Whether a second recording is of a run that ended as the first did and computed about as much.
-fn did_as_much(second: &Measured, first: &Measured) -> bool {
-    /// A run that computes less than this share has not done the same.
-    const LESS: f64 = 0.5;
-    let [Some(second), Some(first)] = [second, first].map(|measured| measured.profile.runs.first())
-    else {
-        return false;
-    };
-    let computed = |run: &Run| run.cpu_time.map_or(0.0, |time| time.0);
-    second.exit_status == first.exit_status && computed(second) >= LESS * computed(first)
-}
-
-/// How a program is recorded with the library under it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Recording {
-    /// Whether it is watched as well.
-    watch: bool,
-    /// Whether it has run before.
-    again: bool,
-}
-
 /// Measures with the library under the program, and watches it as well if that is asked.
 fn recorded(
     command: &[OsString],
     wanted: &RecordingOptions<'_>,
-    Recording { watch, again }: Recording,
+    watch: bool,
 ) -> Result<Measured, Failure> {
     let library = launch::library("libkilocore_measure.so")?;
     let (confined_run, output_to_stderr) = (wanted.confined_run, wanted.output_to_stderr);
-    let options = Options { library, confined_run, output_to_stderr, watch, again };
+    let options = Options { library, confined_run, output_to_stderr, watch };
     kilocore_lock_recorder::measure_as(command, &options, conduct(wanted))
         .map_err(|error| launch::not_measured(command, error))
 }

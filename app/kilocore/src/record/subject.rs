@@ -22,9 +22,9 @@ pub(crate) enum Recorder {
 /// The program that is recorded: one to start, or one that runs.
 #[derive(Debug, Args)]
 pub(crate) struct Subject {
-    /// What records the locks. Without this, watch where a library under the program would not see
-    /// them (Go, Java, static programs, those of musl or with ThreadSanitizer), and preload
-    /// elsewhere
+    /// What records the locks. Without this, both; only watch where a library under the program would
+    /// not see them (Go, Java, static programs, those of musl or with ThreadSanitizer); and only
+    /// preload where nothing may be watched
     #[arg(long, value_name = "RECORDER")]
     recorder: Option<Recorder>,
     /// Take a process that runs already, in the place of a command. It is watched until it ends,
@@ -110,10 +110,11 @@ impl Subject {
             Some(Recorder::Preload) => Choice::Preload(command),
             Some(Recorder::Watch) => Choice::Watch(command),
             Some(Recorder::Both) => Choice::Both(command),
-            // Who may not watch is told by the other recorder what it does not see.
-            None => match self.instead() {
-                Some(_) => Choice::Watch(command),
-                None => Choice::Preload(command),
+            None => match (can_watch(), self.instead()) {
+                (_, Some(_)) => Choice::Watch(command),
+                (true, None) => Choice::Both(command),
+                // Who may not watch is told by the other recorder what it does not see.
+                (false, None) => Choice::Preload(command),
             },
         })
     }
@@ -123,11 +124,6 @@ impl Subject {
         let asked = self.recorder.is_some() || self.pid.is_some();
         let unseen = (!asked).then(|| unseen_by_preload(&self.command)).flatten()?;
         can_watch().then_some(unseen)
-    }
-
-    /// Whether a program for which nobody named a recorder may be watched from outside, too.
-    pub(crate) fn may_be_watched_as_well(&self) -> bool {
-        self.recorder.is_none() && self.pid.is_none() && can_watch()
     }
 
     /// Says that the program is watched from outside because nothing can be put under it. Of

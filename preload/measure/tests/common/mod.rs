@@ -53,7 +53,7 @@ pub(crate) fn profile_by(library: &Path, command: &[&str], confined_run: bool) -
     let library = library.to_owned();
     let profile = measure(
         &command,
-        &Options { library, confined_run, output_to_stderr: false, watch: false, again: false },
+        &Options { library, confined_run, output_to_stderr: false, watch: false },
     )
     .expect("the program can be measured");
     // A profile must be the same after it was written and read again.
