@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use kilocore_linux::foreign_files::ForeignFile;
-use object::read::elf::{Dyn, FileHeader as _, ProgramHeader as _};
-use object::read::{ReadCache, ReadRef};
+use object::read::elf::{Dyn, FileHeader as _, ProgramHeader as _, SectionHeader as _};
+use object::read::{ReadCache, ReadRef, StringTable};
 use object::{Endianness, elf};
 
 use crate::find_program;
@@ -38,6 +38,9 @@ const THREAD_SANITIZERS: [&[u8]; 2] = [b"libtsan.so", b"libclang_rt.tsan"];
 
 /// A function that each program with ThreadSanitizer has, also if it is linked statically.
 const THREAD_SANITIZER: &[u8] = b"__tsan_init";
+
+/// The most bytes of names that are looked through for it. The largest programs have some tens of millions.
+const MOST_NAMES: u64 = 1 << 28;
 
 /// Returns why nothing can be put under the program that a word of a command line names. The
 /// interpreter of a script counts for the script. If the program cannot be found or read, nothing is
@@ -156,9 +159,16 @@ impl<'a, R: ReadRef<'a>> Image<'a, R> {
     fn contains_thread_sanitizer(&self) -> Option<bool> {
         let sections = self.header.sections(self.endian, self.bytes).ok()?;
         let symbols = sections.symbols(self.endian, self.bytes, elf::SHT_DYNSYM).ok()?;
+        // All at once: a read for each of a large program's names takes longer than it runs.
+        let strings = sections.section(symbols.string_section()).ok()?;
+        if strings.sh_size(self.endian) > MOST_NAMES {
+            return None;
+        }
+        let names = strings.data(self.endian, self.bytes).ok()?;
+        let strings = StringTable::new(names, 0, names.len() as u64);
         let mut names = symbols.iter().filter_map(|symbol| {
             use object::read::elf::Sym as _;
-            let name = symbol.name(self.endian, symbols.strings()).ok()?;
+            let name = symbol.name(self.endian, strings).ok()?;
             (symbol.st_shndx(self.endian) != elf::SHN_UNDEF).then_some(name)
         });
         Some(names.any(|name| name == THREAD_SANITIZER))

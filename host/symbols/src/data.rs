@@ -1,5 +1,6 @@
 //! The variables of an executable file or a library, by its symbol table.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use crate::outline::{Outline, headers};
 /// The variables of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Variables {
-    /// Start, size and name, sorted by start.
+    /// Start, size and name as the linker knows it, sorted by start.
     symbols: Vec<(u64, u64, String)>,
     _taken: Option<Rc<Taken>>,
 }
@@ -37,11 +38,7 @@ impl Variables {
             .filter_map(|symbol| {
                 let name = symbol.name().ok().filter(|name| !name.is_empty())?;
                 left = left.checked_sub(name.len())?;
-                let name = match name.starts_with('_') {
-                    true => demangle_auto(name.into(), None).into_owned(),
-                    false => name.to_owned(),
-                };
-                Some((symbol.address(), symbol.size(), name))
+                Some((symbol.address(), symbol.size(), name.to_owned()))
             })
             .collect();
         // Of several names for one variable, the shortest is the plainest.
@@ -55,13 +52,19 @@ impl Variables {
         }
     }
 
-    /// Returns the variable that an address of the file lies in, and how far from its start.
+    /// Returns the variable that an address of the file lies in, as it is called in the source, and how far from its
+    /// start.
     #[must_use]
-    pub fn at(&self, address: u64) -> Option<(&str, u64)> {
+    pub fn at(&self, address: u64) -> Option<(Cow<'_, str>, u64)> {
         let after = self.symbols.partition_point(|(start, ..)| *start <= address);
         let (start, size, name) = self.symbols.get(after.checked_sub(1)?)?;
         let offset = address - start;
-        (offset < (*size).max(1)).then_some((name.as_str(), offset))
+        // A large program has tens of thousands of variables, of which few are asked for.
+        let plain = || match name.starts_with('_') {
+            true => demangle_auto(name.into(), None),
+            false => name.into(),
+        };
+        (offset < (*size).max(1)).then(|| (plain(), offset))
     }
 }
 
@@ -93,8 +96,8 @@ mod tests {
             .iter()
             .find(|(.., name)| name == "KILOCORE_VARIABLE_OF_A_TEST")
             .expect("it is in the symbol table");
-        assert_eq!(variables.at(known.0 + 5), Some(("KILOCORE_VARIABLE_OF_A_TEST", 5)));
-        assert_ne!(variables.at(known.0 + 16).map(|(name, _)| name), Some(known.2.as_str()));
+        assert_eq!(variables.at(known.0 + 5), Some(("KILOCORE_VARIABLE_OF_A_TEST".into(), 5)));
+        assert_ne!(variables.at(known.0 + 16).map(|(name, _)| name), Some(known.2.as_str().into()));
         assert_eq!(Variables::parse(b"no file").at(0), None);
     }
 }

@@ -8,13 +8,12 @@ use kilocore_figures::Nanoseconds;
 
 /// How long the first share lasts, in nanoseconds.
 const AT_FIRST: f64 = 3e9;
-/// What may be spent before any time has passed, so that the first windows need not wait, in
-/// nanoseconds.
-const ADVANCE: f64 = 10e6;
-
 /// The share of the cores' time that watching may take, by estimate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
+    /// What may be spent before any time has passed, so that the first windows need not wait, in
+    /// nanoseconds.
+    advance: f64,
     /// In the first seconds.
     at_first: f64,
     /// Later.
@@ -25,14 +24,15 @@ impl Budget {
     /// Of a program that ran already, and serves somebody. Of real servers, some lost nothing and some
     /// up to four times as much of their throughput, perhaps because a thread that is held up holds up
     /// others.
-    pub(crate) const ATTACHED: Self = Self { at_first: 0.012, later: 0.004 };
+    pub(crate) const ATTACHED: Self = Self { advance: 10e6, at_first: 0.012, later: 0.004 };
     /// Of a program that was started to be watched. It may run for a second only, and then the share
-    /// of an attached one is too little to tell how long its locks are held.
-    pub(crate) const STARTED: Self = Self { at_first: 0.08, later: 0.004 };
+    /// of an attached one is too little to tell how long its locks are held. To read the symbols of a large one alone takes
+    /// a tenth of a second.
+    pub(crate) const STARTED: Self = Self { advance: 100e6, at_first: 0.08, later: 0.004 };
 
     /// How long after the begin so much may have been spent, on a machine of so many cores.
     pub(crate) fn due(self, spent: Nanoseconds, cores: f64) -> Nanoseconds {
-        let of_a_core = (spent.0 as f64 - ADVANCE).max(0.0) / cores.max(1.0);
+        let of_a_core = (spent.0 as f64 - self.advance).max(0.0) / cores.max(1.0);
         let at_first = of_a_core.min(self.at_first * AT_FIRST);
         let later = of_a_core - at_first;
         Nanoseconds((at_first / self.at_first + later / self.later) as u64)
@@ -69,8 +69,8 @@ mod tests {
 
     #[test]
     fn a_program_that_was_started_is_watched_more_at_first_alone() {
-        // 8 % of two cores for three seconds, and 0.4 % of them for seven more.
-        assert_eq!(due_by(Budget::STARTED, 10.0 + 160.0, 2.0), 1_000);
-        assert_eq!(due_by(Budget::STARTED, 10.0 + 480.0 + 56.0, 2.0), 10_000);
+        // 8 % of two cores for three seconds, and 0.4 % of them for seven more, after a tenth of a second.
+        assert_eq!(due_by(Budget::STARTED, 100.0 + 160.0, 2.0), 1_000);
+        assert_eq!(due_by(Budget::STARTED, 100.0 + 480.0 + 56.0, 2.0), 10_000);
     }
 }

@@ -117,7 +117,7 @@ impl Names {
         let module = self.module(&mapping);
         let zero = zero(&mapping, module.binary.as_ref()?)?;
         let (symbol, offset) = module.variables.at(address.wrapping_sub(zero))?;
-        let (module, symbol) = (mapping.file()?.to_owned(), symbol.to_owned());
+        let (module, symbol) = (mapping.file()?.to_owned(), symbol.into_owned());
         Some(WordPlace::Symbol { module, symbol, offset })
     }
 
