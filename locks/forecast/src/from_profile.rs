@@ -8,6 +8,7 @@
 //! workload is serial (`conduct.rs`). Barriers at which threads met become rounds (`phases.rs`).
 
 mod alone;
+pub(crate) mod around_locks;
 mod assumed;
 mod busy;
 mod conduct;

@@ -126,23 +126,37 @@ impl<'a> Group<'a> {
     /// For each thread, the uses of the locks that hardly any other thread takes.
     fn owned(&self) -> BTreeMap<u32, u64> {
         let mut owned = BTreeMap::new();
-        for lock in &self.locks {
-            let uses = lock.uses();
-            if let Some(most) = lock.mostly_by.filter(|most| most.share >= ITS_OWN) {
-                *owned.entry(most.thread).or_insert(0) += uses;
-            }
+        for (thread, lock) in self.with_owners() {
+            *owned.entry(thread).or_insert(0) += lock.uses();
         }
         owned
     }
 
-    /// Returns the thread that makes nearly all the uses of all groups' locks, if there is one.
+    /// The locks that hardly any other than one thread takes, with that thread.
+    fn with_owners(&self) -> impl Iterator<Item = (u32, &'a Lock)> + '_ {
+        let owner =
+            |lock: &'a Lock| Some(lock.mostly_by.filter(|most| most.share >= ITS_OWN)?.thread);
+        self.locks.iter().filter_map(move |&lock| Some((owner(lock)?, lock)))
+    }
+
+    /// Returns the thread that makes nearly all the uses of all groups' locks, if there is one and it holds locks
+    /// for most of the time for which any are held. A thread that takes many locks for a moment, while it
+    /// begins, does not do nearly all the work.
     pub(super) fn busiest(groups: &[Self]) -> Option<u32> {
+        /// The share of the time for which locks are held.
+        const MOST: f64 = 0.5;
         let mut owned = BTreeMap::new();
         for (thread, uses) in groups.iter().flat_map(Self::owned) {
             *owned.entry(thread).or_insert(0) += uses;
         }
         let all = groups.iter().map(Self::uses).sum();
-        owned.into_iter().find(|(_, uses)| nearly(*uses, all)).map(|(thread, _)| thread)
+        let (busiest, _) = owned.into_iter().find(|(_, uses)| nearly(*uses, all))?;
+        let of_busiest =
+            groups.iter().flat_map(Self::with_owners).filter(|(thread, _)| *thread == busiest);
+        let held: Nanoseconds<f64> = of_busiest.map(|(_, lock)| lock.held()).sum();
+        let all: Nanoseconds<f64> =
+            groups.iter().flat_map(|group| &group.locks).map(|lock| lock.held()).sum();
+        (held >= all * MOST).then_some(busiest)
     }
 
     /// The place in the program where the locks are created or first taken.

@@ -119,6 +119,29 @@ fn locks_that_threads_have_of_their_own_stay_so() {
 }
 
 #[test]
+fn a_thread_that_takes_all_locks_while_it_begins_does_not_do_all_the_work() {
+    let by = Some(MostlyBy { thread: 1, share: 1.0 });
+    let with = |times_as_long: f64| {
+        let mut run = run(vec![Lock { mostly_by: by, ..mutex(1, "load", 10_000) }], 10_000);
+        let cpu_time = run.processes[0].threads.cpu_time;
+        run.processes[0].threads.cpu_time = cpu_time * times_as_long;
+        translated(run).workload.locks[0].per_thread
+    };
+    assert!(!with(1.0), "there may be more threads like it");
+    assert!(with(10.0), "others computed for nine tenths of the time, without locks");
+    let load = Lock { mostly_by: by, ..mutex(1, "load", 10_000) };
+    let mut work = mutex(2, "work", 10);
+    let held = work.hold.sum;
+    let mut at_work = |times_as_long: f64| {
+        work.hold.sum = held * times_as_long;
+        let profiled = translated(run(vec![load.clone(), work.clone()], 10_010));
+        let at = profiled.locks.iter().position(|lock| lock.place.contains("load")).unwrap();
+        profiled.workload.locks[at].per_thread
+    };
+    assert!(!at_work(1.0) && at_work(1e6), "others hold their locks nearly all the time");
+}
+
+#[test]
 fn a_lock_of_one_thread_among_others_is_its_own() {
     let by = Some(MostlyBy { thread: 1, share: 1.0 });
     let log = |uses| Lock { mostly_by: by, ..mutex(2, "write_log", uses) };

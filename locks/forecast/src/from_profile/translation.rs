@@ -14,6 +14,7 @@ use kilocore_lock_profile::{Family, Process, Profile, Run};
 use kilocore_locks::RwLockId;
 
 use super::alone;
+use super::around_locks;
 use super::assumed;
 use super::busy::Busy;
 use super::conduct::{Conduct, serial_time};
@@ -190,9 +191,17 @@ impl<'a> Translation<'a> {
             .sum()
     }
 
+    /// Whether threads take locks while they work. A thread that takes nearly all of them before others begin to work
+    /// is not one that does nearly all the work.
+    fn is_around_locks(&self) -> bool {
+        /// The share of the processor time under locks and between two of them.
+        const MOST: f64 = 0.5;
+        around_locks::share(self.process).is_none_or(|share| share >= MOST)
+    }
+
     fn locks(&self) -> Vec<LockUse> {
         let groups = &self.nesting.groups;
-        let busiest = Group::busiest(groups);
+        let busiest = Group::busiest(groups).filter(|_| self.is_around_locks());
         let lock = |group: &Group<'_>| LockUse {
             instances: if group.per_thread(busiest) { 1 } else { group.effective_instances() },
             per_thread: group.per_thread(busiest),
