@@ -287,7 +287,9 @@ fn a_program_is_watched_beside_the_library_unless_a_recorder_is_named() {
     assert!(!is_watched(&doctor, &["--recorder", "preload"]));
     let seen = |options: &[&str]| {
         let words = ["record", "locks"].iter().chain(options).copied().chain(["--", program]);
-        let output = run(kilocore(words));
+        let mut command = kilocore(words);
+        command.current_dir(&folder);
+        let output = run(command);
         [output.stdout, output.stderr].concat()
     };
     let is_seen =

@@ -13,6 +13,7 @@ mod kernel_locks;
 mod kernel_subject;
 mod limited_here;
 mod next_step;
+mod not_by_locks_here;
 mod only_waits;
 mod outlook;
 mod read_write;
@@ -40,13 +41,14 @@ pub use tried_here::with_trial;
 use uncertain_hold::vague_hold;
 pub(crate) use view::View;
 
+use crate::as_many_as_threads::AsManyAsThreads;
 use crate::choice::{Choice, LITTLE, NO_MATTER, gain_error};
 use crate::from_profile::{Conduct, Profiled};
 use crate::second_choice::SecondChoice;
 use crate::words::{counted, percent, rounded};
 use kilocore_show::shell::shell_words;
 
-use crate::{Recommendation, Verdict};
+use crate::{Curve, Recommendation, Verdict};
 
 /// Nor does it matter below this share of what is lost against a program that scales. Something else
 /// limits that program.
@@ -78,9 +80,7 @@ pub(crate) fn advise(
     let matters = if choice.helps || second.is_some_and(|second| second.helps) {
         waiting >= NO_MATTER
     } else {
-        choice.today.shape != Shape::Scales
-            && waiting >= LITTLE
-            && waiting >= LESSER_PART * lost(choice.today)
+        limits(choice.today)
     };
     let mut gaps = view.gaps();
     let run = view.run();
@@ -104,7 +104,7 @@ pub(crate) fn advise(
         answer
     } else if gaps.is_empty() && run.is_some_and(watched::counts_only_waited_for) {
         let mut answer = unknown(vec![watched::uncounted(&shape(choice.today, machine))]);
-        answer.text.push(watched::more_threads(run.map_or(0, |run| run.cores)));
+        answer.text.extend(run.map(watched::more_threads));
         answer.text.push(of_seen_locks(choice, waiting, machine));
         answer
     } else if gaps.is_empty() {
@@ -127,6 +127,35 @@ pub(crate) fn advise(
     let parts = sure.into_iter().chain(rw_sure).chain([view.seen()]);
     answer.confidence = parts.collect::<Vec<_>>().join(" ");
     answer
+}
+
+/// Whether locks are what limits the program on a curve.
+fn limits(curve: &Curve) -> bool {
+    let waiting = curve.end().point.wait_share;
+    curve.shape != Shape::Scales && waiting >= LITTLE && waiting >= LESSER_PART * lost(curve)
+}
+
+/// The answer, unless locks limit the program only if there are not more of them with more threads.
+pub(crate) fn if_as_many(
+    given: Recommendation,
+    today: &Curve,
+    growing: &AsManyAsThreads,
+    machine: &str,
+) -> Recommendation {
+    if limits(&growing.curve) {
+        return given;
+    }
+    let why = format!(
+        "{} if there are never more than the {} locks made or first acquired at {}, but they are about as many as \
+         the threads; if there are as many more of them as threads, it is {}",
+        shape(today, machine),
+        growing.locks,
+        growing.place,
+        shape(&growing.curve, machine)
+    );
+    let more = "Record it with more threads, and see whether there are more of these locks then."
+        .to_owned();
+    Recommendation { confidence: given.confidence, text: vec![more], ..unknown(vec![why]) }
 }
 
 /// What the program would do if the locks that were seen were all that limits it.

@@ -4,8 +4,6 @@
 //! nothing else. The looks from outside see all threads, and in which system calls they sleep.
 //! Sleep that the recorder cannot explain may be waiting for locks that the recorder does not know.
 
-mod around_locks;
-
 use std::collections::BTreeMap;
 
 use kilocore_figures::Nanoseconds;
@@ -15,6 +13,7 @@ use kilocore_lock_profile::{
 use serde::Serialize;
 
 use crate::evidence::{Evidence, FEW_ACQUISITIONS};
+use crate::from_profile::around_locks;
 use crate::own_locks::subject;
 use crate::words::{counted, percent, rounded};
 
@@ -203,6 +202,13 @@ impl Coverage {
             None => "How much of the threads' sleep the locks explain is unknown.".to_owned(),
         }
     }
+}
+
+/// The share of all the threads' time in which they slept in futexes that no recorded lock or condition explains,
+/// or in calls that could not be read. `None` if there were too few looks.
+pub(crate) fn unexplained_sleep(run: &Run) -> Option<f64> {
+    let sleep = Sleep::of(run, run.outside.as_ref()?)?;
+    Some(sleep.share * (sleep.unexplained + sleep.unread))
 }
 
 /// The share of the threads' time of which it is known where it went, if spinning was looked for.

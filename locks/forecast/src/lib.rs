@@ -115,6 +115,7 @@ mod advice;
 mod affordable;
 mod any_lock;
 mod any_rw_lock;
+mod as_many_as_threads;
 mod barrier;
 mod candidate;
 mod change;

@@ -88,13 +88,16 @@ impl MeasuredHere {
         // A program may have a limit of its own, in which only the recorded run was seen.
         let may_have_been_held_up =
             in_runs.is_none() && in_recorded.is_some_and(|limit| limit.cores < f64::from(most));
+        let whole = recorded.filter(|run| run.cpu_time.is_some()).map(|run| run.wall_time);
         let loads = scaling.runs.iter().filter_map(|run| run.interference?.load);
         Self {
             unit: scaling.unit.clone(),
             points: scaling.points(),
             quality: match may_have_been_held_up {
                 true => ScalingQuality::HeldUp,
-                false => scaling.quality(),
+                false => {
+                    whole.map_or_else(|| scaling.quality(), |took| scaling.quality_beside(took))
+                }
             },
             why_not: scaling.why_not,
             unlike_cores,

@@ -3,7 +3,7 @@
 use kilocore_figures::{Nanoseconds, Provenance, Shape};
 use kilocore_lock_profile::Profile;
 
-use crate::advice::{View, advise, held_against, said_beside, with_next_steps};
+use crate::advice::{View, advise, held_against, if_as_many, said_beside, with_next_steps};
 use crate::candidate::{Band, Candidate, simulate_all};
 use crate::choice::{Choice, end};
 use crate::contest::{among_mutexes, among_rw_locks};
@@ -11,7 +11,7 @@ use crate::from_profile::{Profiled, from_profile};
 use crate::question::{Question, TODAY};
 use crate::second_choice::SecondChoice;
 use crate::{Forecast, MeasuredHere, PointError, Recommendation, Target, Verdict};
-use crate::{model_error, own_locks, what_if};
+use crate::{as_many_as_threads, model_error, own_locks, what_if};
 
 /// Forecasts a profiled program. If the profile has no lock or shows too little, that is the answer: nothing
 /// is simulated, and there are no curves.
@@ -73,6 +73,7 @@ fn simulated(
     let gain = mutexes.gain(choice.best.lock, &today);
     let choice = choice.weighed(gain);
     let rw_locks = among_rw_locks(choice.taken(), &profiled, question, progress)?;
+    let by_curves = withheld.is_none();
     // Advice is given before the bands are widened by the model's error: how far gains are off is
     // known separately, so that the bands should say here only what the profile leaves open.
     let recommendation = withheld.unwrap_or_else(|| {
@@ -84,6 +85,16 @@ fn simulated(
         });
         advise(&view, &profiled, &choice, second.as_ref(), &question.machine.name)
     });
+    let growing = match recommendation.verdict {
+        Verdict::LimitedByLocks if by_curves => {
+            as_many_as_threads::simulated(&profiled, question, progress)?
+        }
+        _ => None,
+    };
+    let recommendation = match growing {
+        Some(growing) => if_as_many(recommendation, choice.today, &growing, &question.machine.name),
+        None => recommendation,
+    };
     let measured = held_here(view.profile, &profiled, &mut today, question, progress)?;
     let recommendation = held(recommendation, measured.as_ref(), &view);
     let limited = match recommendation.verdict {
@@ -99,6 +110,10 @@ fn simulated(
     let [replaced, under] = [choice.today, choice.taken()].map(end);
     let (mut curves, mut without_curve) = mutexes.shown(replaced);
     let (rw_curves, rw_without) = rw_locks.shown(under);
+    let today = name_of_today(&profiled);
+    if let Some(as_it_is) = curves.iter_mut().find(|curve| curve.lock == TODAY.name()) {
+        as_it_is.lock = today;
+    }
     curves.extend(rw_curves);
     without_curve.extend(rw_without);
     curves.iter_mut().flat_map(|curve| &mut curve.points).for_each(model_error::widen);
@@ -108,11 +123,20 @@ fn simulated(
         asleep: profiled.asleep,
         locks: profiled.locks,
         assumptions: profiled.assumptions,
+        today,
         curves,
         without_curve,
         what_if,
         ..without_curves(view, recommendation, measured, question)
     })
+}
+
+/// What the program's locks are called in the answer. Spin locks stay what they are, whatever mutex is chosen.
+fn name_of_today(profiled: &Profiled) -> &'static str {
+    match profiled.locks.iter().all(|lock| lock.family == "spin") {
+        true => "spin lock",
+        false => TODAY.name(),
+    }
 }
 
 /// What was measured on the cores that are here, beside the forecast for as many of the machine's with

@@ -21,6 +21,8 @@ const TICKS: Nanoseconds<f64> = Nanoseconds(20e6);
 pub(crate) const SHORT: Nanoseconds<f64> = Nanoseconds(50e6);
 /// Runs whose times differ by less than this share take the same time.
 const SAME_TIME: f64 = 0.03;
+/// It takes less than so many times as long under a recorder.
+const LONGER_RECORDED: f64 = 1.1;
 /// A program that runs for a set time has so many times the processor time on all cores, at least.
 const MORE_COMPUTING: f64 = 1.3;
 /// Rounds that were not disturbed, from which on something is concluded.
@@ -327,6 +329,23 @@ impl Scaling {
         }
     }
 
+    /// The same, with how long the program took from start to end as it was recorded. One that runs for a set time
+    /// does so under a recorder as well, where one that has a set amount of work takes longer.
+    #[must_use]
+    pub fn quality_beside(&self, recorded: Nanoseconds<f64>) -> ScalingQuality {
+        let timed = median(
+            self.counted().iter().flat_map(|round| round.values()).map(|run| run.wall_time.0),
+        );
+        let longer = timed.is_some_and(|timed| recorded.0 > timed * LONGER_RECORDED);
+        match self.quality() {
+            ScalingQuality::SetTime if longer => match self.counted().len() < ENOUGH {
+                true => ScalingQuality::FewRounds,
+                false => ScalingQuality::Good,
+            },
+            quality => quality,
+        }
+    }
+
     fn has_set_time(&self) -> bool {
         let rounds = self.counted();
         let most = self.most_cores();
@@ -460,6 +479,9 @@ mod tests {
         };
         let timed = of(run(0, 2, 5.0, 2.0), run(0, 1, 5.01, 1.0));
         assert_eq!(timed.quality(), ScalingQuality::SetTime);
+        let beside = |seconds: f64| timed.quality_beside(Nanoseconds(seconds * 1e9));
+        assert_eq!(beside(5.1), ScalingQuality::SetTime);
+        assert_eq!(beside(6.5), ScalingQuality::Good, "it has a set amount to do");
         let counted = Scaling { unit: "event".to_owned(), ..timed };
         assert_eq!(counted.quality(), ScalingQuality::Good);
         let turns = of(run(0, 2, 5.0, 1.0), run(0, 1, 5.01, 1.0));

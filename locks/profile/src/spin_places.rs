@@ -11,6 +11,9 @@ pub struct SpinPlace {
     pub process: u32,
     /// The function for people, with its file or line.
     pub function: String,
+    /// The kind of lock that threads spin for there, where the function says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<String>,
     /// How often the timer found a thread there.
     pub samples: u64,
     /// How many different threads.

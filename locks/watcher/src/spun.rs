@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::word_names::Names;
+use crate::word_names::{Names, lock_spun_for};
 use kilocore_lock_profile::{Frame, SpinPlace};
 
 use crate::ids::{Pid, Tid};
@@ -33,20 +33,24 @@ impl SpinAddresses {
 
     /// The functions that these addresses are in.
     pub(crate) fn told(self, names: &mut BTreeMap<Pid, Names>) -> Vec<SpinPlace> {
-        let mut name = |pid, address| {
+        let mut known = |pid, address| {
             let frames = names.get_mut(&pid).map(|names| names.frames(address));
             let frames = frames.unwrap_or_default();
-            own(&frames).map_or_else(|| format!("code at {address:#x}"), title)
+            let name = own(&frames).map_or_else(|| format!("code at {address:#x}"), title);
+            (name, lock_spun_for(&frames))
         };
-        let mut places: BTreeMap<(Pid, String), SpinSamples> = BTreeMap::new();
+        type Place = (Pid, String, Option<&'static str>);
+        let mut places: BTreeMap<Place, SpinSamples> = BTreeMap::new();
         for ((pid, address), found) in self.0 {
-            let place = places.entry((pid, name(pid, address))).or_default();
+            let (name, lock) = known(pid, address);
+            let place = places.entry((pid, name, lock)).or_default();
             place.samples += found.samples;
             place.threads.extend(found.threads);
         }
-        let told = |((pid, function), found): ((Pid, String), SpinSamples)| SpinPlace {
+        let told = |((pid, function, lock), found): (Place, SpinSamples)| SpinPlace {
             process: pid.0,
             function,
+            lock: lock.map(str::to_owned),
             samples: found.samples,
             threads: found.threads.len() as u64,
         };
@@ -105,5 +109,15 @@ mod tests {
             .map(|one| (&*one.function, one.process, one.samples, one.threads))
             .collect();
         assert_eq!(told, [("code at 0x10", 7, 3, 2), ("code at 0x20", 7, 1, 1)]);
+    }
+
+    #[test]
+    fn some_functions_spin_for_a_lock_and_of_others_nobody_knows() {
+        let in_java =
+            |function: &str| Frame { module: "/lib/libjvm.so".to_owned(), ..frame(function) };
+        let lock = |function: &str| lock_spun_for(&[in_java(function)]);
+        assert_eq!(lock("ObjectMonitor::TrySpin(JavaThread*)"), Some("Java monitor"));
+        assert_eq!(lock("SpinPause"), None, "collectors of garbage spin there as well");
+        assert_eq!(lock_spun_for(&[frame("wait_for_all")]), None);
     }
 }

@@ -18,4 +18,5 @@ pub use files::Files;
 pub use hint::{Hint, Remedy};
 pub use names::Names;
 pub use place::WordPlace;
+pub(crate) use waiter::lock_spun_for;
 pub use waiter::{WaitKind, Waiter, own_frame, waiter};

@@ -8,6 +8,8 @@
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Activities, Run, ScalingPoint};
 
+use crate::words::percent;
+
 /// The share of the cores' power from which on it counts as lost.
 const LOST: f64 = 0.2;
 /// The share of what is lost from which on waits explain it. Much of the rest goes where nobody looks: a
@@ -28,43 +30,69 @@ pub(super) fn falls_short(point: &ScalingPoint) -> bool {
     lost(point).is_some()
 }
 
-/// Whether the cores do about as much as in proportion here, in every round.
+/// Whether the cores do about as much as in proportion here: in the median, and in every round nearly so.
 pub(super) fn grows_in_proportion(point: &ScalingPoint) -> bool {
-    /// The share of the cores' power that may be missing.
-    const MISSING: f64 = 0.1;
-    1.0 - point.speedup_low / f64::from(point.cores) <= MISSING
+    /// The share of the cores' power that may be missing in the median.
+    const MISSING: f64 = 0.15;
+    let missing = |speedup: f64| 1.0 - speedup / f64::from(point.cores);
+    missing(point.speedup) <= MISSING && missing(point.speedup_low) < LOST
 }
 
-/// Whether waits for locks explain a large part of what more cores do not bring. Returns the share of their time
-/// in which threads that have work wait for locks, asleep or spinning.
-pub(super) fn explained_by_locks(run: &Run, point: &ScalingPoint) -> Option<f64> {
-    let lost = lost(point)?;
+/// How long threads wait for locks, in words, if that explains a large part of what more cores do not bring.
+pub(super) fn explained_by_locks(run: &Run, point: &ScalingPoint) -> Option<String> {
     let all = account(run)?;
-    let share = waits(&all).filter(|share| *share >= MATTER)?;
+    let (waits, spun) = (waits(&all), spun(&all));
+    match (waits >= MATTER, spun >= MATTER) {
+        _ if !waits_could_explain(run, point) => None,
+        (true, _) => Some(waiting(waits)),
+        (false, true) => Some(format!("threads spin {} of their time on a core", percent(spun))),
+        (false, false) => None,
+    }
+}
+
+/// Whether the cores' time that threads spin, or leave cores unused for what may be locks, is a large part of what
+/// more cores do not bring. A runtime parks threads whose tasks wait, and does not say for what.
+pub(super) fn waits_could_explain(run: &Run, point: &ScalingPoint) -> bool {
+    let Some((lost, all)) = lost(point).zip(account(run)) else { return false };
     let cores = f64::from(point.cores);
     let busy = (point.busy_cores / cores).min(1.0);
-    let spun = busy * all.spinning.share_of(all.computing());
     let unused = if sleeps_for_locks(&all) { 1.0 - busy } else { 0.0 };
-    (spun + unused >= MOST * lost).then_some(share)
+    busy * spun(&all) + unused >= MOST * lost
+}
+
+fn waiting(share: f64) -> String {
+    format!("threads that have work wait {} of their time for locks", percent(share))
 }
 
 /// The share of their time in which threads that have work wait for locks. Time that nobody knows
 /// counts as work.
-fn waits(all: &Activities) -> Option<f64> {
-    let with_work = all.with_work();
-    let waits = all.locks.saturating_add(all.spinning);
-    (with_work > Nanoseconds(0)).then(|| waits.share_of(with_work))
+fn waits(all: &Activities) -> f64 {
+    all.locks.saturating_add(all.spinning).share_of(all.with_work())
 }
 
-/// The share of their time in which threads that have work wait for locks, if it is so much of the cores'
-/// time that it needs no stopwatch. On a single core, threads that spin keep the holder of the lock from
-/// it, so that what more cores bring says nothing.
-pub(super) fn spun_away(run: &Run) -> Option<f64> {
+/// The share of the time on a core in which threads spin, where it is known what they do there.
+fn spun(all: &Activities) -> f64 {
+    all.spinning.share_of(all.computing().saturating_sub(all.undivided))
+}
+
+/// How long threads wait for locks, in words, if they spin so much of the cores' time that it needs no stopwatch. On a
+/// single core, threads that spin keep the holder of the lock from it, so that what more cores bring says nothing.
+pub(super) fn spun_away(run: &Run) -> Option<String> {
     /// The share of the time on a core.
     const MUCH: f64 = 0.25;
     let all = account(run)?;
-    let much = all.spinning.share_of(all.computing()) >= MUCH;
-    waits(&all).filter(|_| much)
+    (spun(&all) >= MUCH).then(|| waiting(waits(&all)))
+}
+
+/// A kind of lock for which threads spin, and the function in which they do so, where most of the spinning is for
+/// locks.
+pub(super) fn spun_for(run: &Run) -> Option<(&str, &str)> {
+    let spins = &run.times.as_ref()?.spins;
+    let all: u64 = spins.iter().map(|place| place.samples).sum();
+    let known = || spins.iter().filter_map(|place| Some((place, place.lock.as_deref()?)));
+    let for_locks: u64 = known().map(|(place, _)| place.samples).sum();
+    let (place, lock) = known().max_by_key(|(place, _)| place.samples)?;
+    (2 * for_locks > all).then_some((lock, &place.function))
 }
 
 /// What all threads did, if enough was seen of it, and spinning was told from computing.
@@ -112,7 +140,15 @@ pub(super) mod tests {
     #[test]
     fn threads_that_spin_explain_cores_that_bring_nothing() {
         let run = run_of(spinning(300));
-        assert_eq!(explained_by_locks(&run, &point(0.95, 1.9)), Some(0.3));
+        let said = explained_by_locks(&run, &point(0.95, 1.9));
+        assert_eq!(
+            said.as_deref(),
+            Some("threads that have work wait 30 % of their time for locks")
+        );
+        // Threads that wait for input do not make it less.
+        let beside = Activities { io: Nanoseconds(9_000), ..spinning(300) };
+        let said = explained_by_locks(&run_of(beside), &point(0.95, 1.9));
+        assert_eq!(said.as_deref(), Some("threads spin 30 % of their time on a core"));
         // What grows in proportion has lost nothing that could be explained.
         assert_eq!(explained_by_locks(&run, &point(0.52, 1.9)), None);
         // An eighth of the time does not explain that the second core brings nothing.
@@ -124,7 +160,7 @@ pub(super) mod tests {
 
     #[test]
     fn much_spinning_needs_no_stopwatch() {
-        assert_eq!(spun_away(&run_of(spinning(300))), Some(0.3));
+        assert!(spun_away(&run_of(spinning(300))).is_some_and(|said| said.contains("30 %")));
         assert_eq!(spun_away(&run_of(spinning(200))), None);
         // Who sleeps leaves the core to others.
         let asleep = Activities { locks: Nanoseconds(400), ..spinning(0) };

@@ -8,7 +8,8 @@ use kilocore_lock_profile::{Profile, ScalingPoint, ScalingQuality};
 use super::answer::{answer, unknown};
 use super::did::did;
 use super::kernel_locks::{self, InKernel};
-use super::limited_here::{limited_here, unlimited_here};
+use super::limited_here::limited_here;
+use super::not_by_locks_here::not_by_locks_here;
 use crate::measured_here::{MeasuredHere, Shown};
 use crate::surroundings::is_undisturbed;
 use crate::words::rounded;
@@ -25,40 +26,37 @@ pub(crate) fn held_against(
     let run = run.filter(|run| is_undisturbed(run));
     let in_kernel = profile.and_then(kernel_locks::large);
     let by_locks = || run.and_then(|run| limited_here(run, here));
+    let not_by_locks = || run.and_then(|run| not_by_locks_here(run, here));
     let confidence = given.confidence.clone();
-    let held = match (given.verdict, shown) {
-        (Verdict::LimitedByKernelLocks, shown) => in_kernel_here(given, in_kernel.as_ref(), shown),
-        (Verdict::LimitedByLocks | Verdict::CoresUnused, _) | (_, Shown::Gains(_)) => {
-            match here.contradicts() {
-                Some((point, forecast)) if limits_here(&given, &point) => {
-                    worse_than_forecast(given, &point, forecast.speedup)
-                }
-                Some((point, forecast)) => {
-                    let dearer = point.speedup < forecast.speedup;
-                    let explained = match in_kernel.filter(|_| dearer) {
-                        Some(waits) => Some(waits.limits(Some(&did(&point)))),
-                        None => by_locks().filter(|_| dearer),
-                    };
-                    explained.unwrap_or_else(|| disagreeing(&point, forecast.speedup))
-                }
-                None if given.verdict == Verdict::CoresUnused => turns(given, shown),
-                None if given.verdict == Verdict::Unknown => {
-                    let unlimited = || run.and_then(|run| unlimited_here(run, here));
-                    by_locks().or_else(unlimited).unwrap_or(given)
-                }
-                None => given,
-            }
+    let of_forecast = matches!(given.verdict, Verdict::LimitedByLocks | Verdict::CoresUnused)
+        || matches!(shown, Shown::Gains(_));
+    let contradiction = here.contradicts().filter(|_| of_forecast);
+    let held = match (given.verdict, shown, contradiction) {
+        (Verdict::LimitedByKernelLocks, ..) => in_kernel_here(given, in_kernel.as_ref(), shown),
+        (_, _, Some((point, forecast))) if limits_here(&given, &point) => {
+            worse_than_forecast(given, &point, forecast.speedup)
         }
-        (_, Shown::Unused(point)) => by_locks().unwrap_or_else(|| unused(given, &point)),
-        (verdict, Shown::BusyForNothing(point)) => by_locks().unwrap_or_else(|| match verdict {
-            Verdict::NotByLocks => busy_for_nothing(&point),
-            _ => {
-                let why = format!("Measured here: {}; {}.", did(&point), why_busy(&point));
-                let mut given = given;
-                given.text.insert(0, why);
-                given
-            }
-        }),
+        (_, _, Some((point, forecast))) => {
+            let dearer = point.speedup < forecast.speedup;
+            let explained = match in_kernel.filter(|_| dearer) {
+                Some(waits) => Some(waits.limits(Some(&did(&point)))),
+                None => by_locks().filter(|_| dearer),
+            };
+            let not = || Some(beside(not_by_locks()?, forecast.speedup));
+            explained.or_else(not).unwrap_or_else(|| disagreeing(&point, forecast.speedup))
+        }
+        (Verdict::LimitedByLocks, ..) | (Verdict::CoresUnused, Shown::Unused(_), None) => given,
+        (Verdict::CoresUnused, _, None) => not_by_locks().unwrap_or_else(|| turns(given, shown)),
+        (Verdict::Unknown, Shown::Gains(_), None) => {
+            let not = || Some(with_gap(not_by_locks()?, &given));
+            by_locks().or_else(not).unwrap_or(given)
+        }
+        (_, Shown::Gains(_), None) => given,
+        (_, Shown::Unused(point), None) => by_locks().unwrap_or_else(|| unused(given, &point)),
+        (_, Shown::BusyForNothing(point), None) => {
+            let known = by_locks().or_else(not_by_locks);
+            known.unwrap_or_else(|| busy_for_nothing(given, &point))
+        }
     };
     Recommendation { confidence, ..held }
 }
@@ -133,6 +131,22 @@ fn disagreeing(point: &ScalingPoint, forecast: f64) -> Recommendation {
     unknown(vec![why])
 }
 
+/// Locks are not the reason here, and of more cores it is unknown for the reason that `given` says.
+fn with_gap(mut held: Recommendation, given: &Recommendation) -> Recommendation {
+    held.text.extend(given.headline.split_once(": ").map(|(_, why)| format!("Mind that {why}")));
+    held
+}
+
+/// Locks are not the reason here, and the forecast of its locks has something else.
+fn beside(held: Recommendation, forecast: f64) -> Recommendation {
+    let mut text = held.text;
+    text.push(format!(
+        "From the locks that were seen, {} times would be expected, so no forecast says how far it scales.",
+        rounded(forecast)
+    ));
+    Recommendation { text, ..held }
+}
+
 /// Threads that take turns would leave cores unused, and the measurement says whether they do.
 fn turns(given: Recommendation, shown: Shown) -> Recommendation {
     match shown {
@@ -155,13 +169,17 @@ fn unused(given: Recommendation, point: &ScalingPoint) -> Recommendation {
     answer(Verdict::CoresUnused, &why, text)
 }
 
-/// More cores bring nothing although they are busy, and locks are not the reason.
-fn busy_for_nothing(point: &ScalingPoint) -> Recommendation {
-    unknown(vec![format!(
-        "{}; {}. The locks that were seen do not explain that",
-        did(point),
-        why_busy(point)
-    )])
+/// More cores bring nothing although they are busy, and locks are not known to be the reason.
+fn busy_for_nothing(mut given: Recommendation, point: &ScalingPoint) -> Recommendation {
+    if given.verdict == Verdict::NotByLocks {
+        return unknown(vec![format!(
+            "{}; {}. The locks that were seen do not explain that",
+            did(point),
+            why_busy(point)
+        )]);
+    }
+    given.text.insert(0, format!("Measured here: {}; {}.", did(point), why_busy(point)));
+    given
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! Answers that need no forecast: locks limit a program on the cores that are here, or nothing does.
+//! Answers that need no forecast: locks limit a program on the cores that are here.
 
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Family, Lock, Run, ScalingPoint};
 
 use super::answer::of_here_alone;
 use super::did::did;
-use super::explained::{explained_by_locks, falls_short, grows_in_proportion, spun_away};
+use super::explained::{explained_by_locks, falls_short, spun_away, spun_for, waits_could_explain};
+use super::only_waits;
 use super::remedy::{is_replaced, remedy};
-use super::{only_waits, watched};
 use crate::from_profile::wanted_at;
 use crate::measured_here::MeasuredHere;
 use crate::words::percent;
@@ -16,6 +16,9 @@ use crate::{Recommendation, Verdict};
 /// The share of the acquisitions of a lock from which on so many wait that it limits a program that does
 /// less on more cores.
 const MOSTLY_WAITED_FOR: f64 = 0.2;
+/// The same share from which on the lock is nearly always taken. A watched lock is held for some microseconds longer
+/// than it would be. For so many to wait for that reason alone, threads must want it every microsecond or two.
+const NEARLY_ALWAYS_TAKEN: f64 = 0.8;
 /// Fewer acquisitions that waited say nothing.
 const MANY_WAITS: u64 = 1_000;
 
@@ -67,52 +70,59 @@ pub(super) fn limited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendat
     if let Some(waits) = only_waits::longest(run, point.busy_cores) {
         return waits.limits(&did(&point));
     }
-    let waited = waited?;
     let explained = explained_by_locks(run, &point);
+    let Some(waited) = waited else {
+        return Some(for_a_kind(&point, spun_for(run)?, &explained?));
+    };
     let agrees = here.forecast.is_some_and(|forecast| forecast.agrees);
     let foretold = agrees && waited.share_of_time >= MATTERS;
-    let shown = explained.is_some() || foretold || point.speedup < 1.0;
+    let taken = waited.waits >= NEARLY_ALWAYS_TAKEN && waits_could_explain(run, &point);
+    let shown = explained.is_some() || foretold || taken || point.speedup < 1.0;
     shown.then(|| for_one_lock(Some(&point), &waited, explained))
 }
 
-/// The answer that nothing limits it here, if nobody waits for locks and more cores bring what they should.
-pub(super) fn unlimited_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
-    let point = here.comparable().filter(grows_in_proportion)?;
-    watched::unlimited_here(run, &did(&point))
+/// What is not known where there is no forecast.
+const UNKNOWN: &str = "How far it scales on more cores, and what another lock would bring there, is not forecast: what was seen \
+                       does not allow it.";
+
+/// More cores bring little, and threads spin for a lock of some kind of which nobody saw which one it is.
+fn for_a_kind(
+    point: &ScalingPoint,
+    (lock, function): (&str, &str),
+    how_long: &str,
+) -> Recommendation {
+    let why = format!("{}, and {how_long}, most for a {lock}, in {function}", did(point));
+    let which = "Which lock it is was not seen: measure a longer run.";
+    of_here_alone(Verdict::LimitedByLocks, &why, vec![which.to_owned(), UNKNOWN.to_owned()])
 }
 
-/// More cores bring little, as `point` says if it shows that, and threads wait for a lock. `share` is how
-/// much of the time of threads that have work that is, where it is known.
+/// More cores bring little, as `point` says if it shows that, and threads wait for a lock. `how_long` is for how
+/// much of their time, where it is known.
 fn for_one_lock(
     point: Option<&ScalingPoint>,
     waited: &WaitedFor<'_>,
-    share: Option<f64>,
+    how_long: Option<String>,
 ) -> Recommendation {
     let lock = waited.lock;
     let place = wanted_at(lock);
     let what = lock.what.as_deref().map_or_else(String::new, |what| format!(" ({what})"));
-    let share = share.map(|share| {
-        format!("threads that have work wait {} of their time for locks", percent(share))
-    });
-    let said: Vec<String> = point.map(did).into_iter().chain(share).collect();
+    let said: Vec<String> = point.map(did).into_iter().chain(how_long).collect();
     let why = format!(
         "{}, and {} of the acquisitions of the lock{what} at {place} had to wait",
         said.join(", "),
         percent(waited.waits)
     );
-    let unknown = "How far it scales on more cores, and what another lock would bring there, is not \
-                   forecast: what was seen does not allow it.";
     let mend = match waited.is_replaced {
         true => "`kilocore run --lock NAME` puts another lock there: time the program under some."
             .to_owned(),
         false => remedy(lock, None),
     };
-    of_here_alone(Verdict::LimitedByLocks, &why, vec![mend, unknown.to_owned()])
+    of_here_alone(Verdict::LimitedByLocks, &why, vec![mend, UNKNOWN.to_owned()])
 }
 
 #[cfg(test)]
 mod tests {
-    use kilocore_lock_profile::Interference;
+    use kilocore_lock_profile::{Activities, Interference, SpinPlace};
 
     use super::super::explained::tests::{run_of, spinning};
     use super::super::held_against::held_against;
@@ -175,6 +185,39 @@ mod tests {
         assert_eq!(explained.verdict, Verdict::LimitedByLocks, "{explained:?}");
         let other = held(Verdict::NotByLocks, &spinning(50), &dearer);
         assert_eq!(other.verdict, Verdict::Unknown, "{other:?}");
+    }
+
+    #[test]
+    fn a_lock_that_is_nearly_always_taken_explains_threads_that_a_runtime_parks() {
+        let parked = |waited, idle| {
+            let times = Activities { idle: Nanoseconds(idle), ..spinning(30) };
+            let mut run = Run { times: run_of(times).times, ..contended() };
+            run.processes[0].locks[0].contended = waited;
+            held(Verdict::Unknown, &run, &here(0.98, 1.3)).verdict
+        };
+        assert_eq!(parked(95_000, 400), Verdict::LimitedByLocks);
+        assert_eq!(parked(60_000, 400), Verdict::Unknown, "watching may have made it so");
+        assert_eq!(parked(95_000, 0), Verdict::Unknown, "cores are unused for something else");
+    }
+
+    #[test]
+    fn a_kind_of_lock_is_named_where_no_lock_was_seen() {
+        let place = |lock: Option<&str>| SpinPlace {
+            function: "TrySpin".to_owned(),
+            lock: lock.map(str::to_owned),
+            samples: 9,
+            ..SpinPlace::default()
+        };
+        let with = |lock| {
+            let mut run = run(Vec::new(), 0);
+            run.times = run_of(spinning(300)).times;
+            run.times.as_mut().expect("it has some").spins = vec![place(lock)];
+            held(Verdict::Unknown, &run, &here(0.85, 1.9))
+        };
+        let answer = with(Some("Java monitor"));
+        assert_eq!(answer.verdict, Verdict::LimitedByLocks, "{answer:?}");
+        assert!(answer.headline.contains("most for a Java monitor, in TrySpin"), "{answer:?}");
+        assert_eq!(with(None).verdict, Verdict::Unknown, "they may have no work");
     }
 
     #[test]

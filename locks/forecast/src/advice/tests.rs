@@ -560,7 +560,7 @@ fn watching_acquits_no_program_as_it_counts_only_locks_that_are_waited_for() {
     let (alone, text) = watched(false);
     assert_eq!((alone.verdict, alone.scaling_known), (Verdict::Unknown, false), "{text}");
     assert!(alone.headline.contains("scale to 48 cores of big-machine as far as"), "{text}");
-    assert!(text.contains("on 2 cores") && text.contains("`--recorder both`"), "{text}");
+    assert!(text.contains("on 2 cores") && text.contains("measure with more threads"), "{text}");
     // The library counts every lock.
     assert_eq!(watched(true).0.verdict, Verdict::NotByLocks);
 }

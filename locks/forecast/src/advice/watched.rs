@@ -5,9 +5,9 @@
 //! contended here, and that a lock of the kernel is. What locks without waits would cost on more cores is
 //! not known, because only locks that are waited for are counted.
 
-use kilocore_lock_profile::{Finding, Profile, Run, ThreadTimes};
+use kilocore_lock_profile::{Finding, Profile, Run};
 
-use super::answer::{answer, of_here_alone};
+use super::answer::answer;
 use super::kernel_locks;
 use crate::words::{counted, duration, percent};
 use crate::{Recommendation, Verdict};
@@ -15,8 +15,8 @@ use crate::{Recommendation, Verdict};
 /// The answer for a program whose own locks show nothing, if its times say something.
 pub(super) fn answer_by_times(profile: &Profile) -> Option<Recommendation> {
     let run = profile.runs.first().filter(|run| run.watching.is_some())?;
-    let times = run.times.as_ref()?;
-    kernel_locks::answer_alone(profile).or_else(|| no_contention(times, run))
+    run.times.as_ref()?;
+    kernel_locks::answer_alone(profile).or_else(|| no_contention(run))
 }
 
 /// What threads wait for, asleep or spinning, by the account of their time, as a gap in an answer that says that
@@ -90,17 +90,17 @@ pub(super) fn uncounted(forecast: &str) -> String {
 }
 
 /// How to learn of the other locks.
-pub(super) fn more_threads(cores: u32) -> String {
+pub(super) fn more_threads(run: &Run) -> String {
     format!(
         "That is so on {}. What its locks would cost on more cores is not known: measure with more \
-         threads, or have pthread locks counted with `--recorder both` or `--recorder preload`.",
-        counted(cores.into(), "core")
+         threads, on a machine that has more cores.",
+        counted(run.cores.into(), "core")
     )
 }
 
 /// That there is no contention, with how it is known, worded such that it can stand in a sentence.
-fn nobody_waits(times: &ThreadTimes, run: &Run) -> Option<String> {
-    let checked = run.checked_times()?;
+pub(super) fn nobody_waits(run: &Run) -> Option<String> {
+    let (times, checked) = (run.times.as_ref()?, run.checked_times()?);
     let (wait, known) = checked.findings.iter().find_map(|finding| match finding {
         Finding::NoContention { wait, known } => Some((*wait, *known)),
         _ => None,
@@ -118,24 +118,13 @@ fn nobody_waits(times: &ThreadTimes, run: &Run) -> Option<String> {
     })
 }
 
-/// The answer for a program that nothing limits on the cores that are here: it grows with them, as was
-/// `measured`, and nobody waits for a lock.
-pub(super) fn unlimited_here(run: &Run, measured: &str) -> Option<Recommendation> {
-    let nobody_waits = nobody_waits(run.times.as_ref()?, run)?;
-    let why = format!(
-        "{measured}, and {nobody_waits}; how far it scales beyond is not known, as locks that nobody waits \
-         for here are not counted"
-    );
-    Some(of_here_alone(Verdict::NotByLocks, &why, vec![more_threads(run.cores)]))
-}
-
-fn no_contention(times: &ThreadTimes, run: &Run) -> Option<Recommendation> {
+fn no_contention(run: &Run) -> Option<Recommendation> {
     let why = format!(
         "there is no contention here, where {}; but locks that nobody waits for are not counted",
-        nobody_waits(times, run)?
+        nobody_waits(run)?
     );
     let text = vec![
-        more_threads(run.cores),
+        more_threads(run),
         "If it stops scaling, look for memory bandwidth, shared cache lines or serial parts: `kilocore \
          locate` compares two profiles."
             .to_owned(),
@@ -164,11 +153,6 @@ mod tests {
             answer.headline.contains("for locks 0.2 % of their time, and it is known where 97 %")
         );
         assert!(answer.text[0].contains("on 2 cores") && !answer.scaling_known, "{answer:?}");
-        let here = unlimited_here(&quiet().runs[0], "on 2 cores it does twice as much");
-        let here = here.expect("nobody waits");
-        assert_eq!((here.verdict, here.scaling_known), (Verdict::NotByLocks, false));
-        assert!(here.headline.contains("on 2 cores it does twice as much, and in "), "{here:?}");
-        assert_eq!(unlimited_here(&profile(400).runs[0], "on 2 cores it does twice as much"), None);
         let mut blind = quiet();
         blind.runs[0].times.as_mut().expect("times").coverage.ticks_seen = false;
         assert_eq!(answer_by_times(&blind), None);

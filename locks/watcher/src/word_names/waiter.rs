@@ -82,6 +82,15 @@ pub fn waiter(frames: &[Frame]) -> Option<Waiter> {
     Some(Waiter { kind, what, parks, own })
 }
 
+/// Tells from the frames of a spinning thread, the innermost first, for a lock of which kind it spins, if that is sure.
+#[must_use]
+pub(crate) fn lock_spun_for(frames: &[Frame]) -> Option<&'static str> {
+    let (inside, _) = frames.split_at(own_frame(frames));
+    let row = outermost(inside)?.row;
+    let is_lock = matches!(row.kind, WaitKind::Mutex | WaitKind::Spin);
+    (is_lock && !row.is_vague).then_some(row.what)
+}
+
 /// A row that fits a frame.
 #[derive(Debug, Clone, Copy)]
 struct Found {
