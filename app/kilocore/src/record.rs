@@ -1,5 +1,6 @@
 //! `kilocore record locks|samples|pages|references -- CMD…` and `kilocore record machine`.
 
+pub(crate) mod confining;
 mod crash;
 mod leave_cores;
 mod line_counter;

@@ -97,7 +97,9 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
     match guard(&arguments.journal, &mut Linux) {
         Ok(Some(outcome)) => {
             let threads = outcome.threads;
-            say(&format!("steer was killed; {threads} threads got their affinity back"));
+            say(&format!(
+                "the kilocore that confined them was killed; {threads} threads got their affinity back"
+            ));
             if tell_left(&outcome) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
         Ok(None) => ExitCode::SUCCESS,
@@ -106,7 +108,7 @@ pub(crate) fn guardian(arguments: &GuardianArguments) -> ExitCode {
 }
 
 /// Says what could not be put back, and whether there is something; and what is not known.
-fn tell_left(Outcome { left, unknown, strangers, .. }: &Outcome) -> bool {
+pub(crate) fn tell_left(Outcome { left, unknown, strangers, .. }: &Outcome) -> bool {
     for what in unknown.iter().chain(strangers) {
         say(&format!("steer: not known: {what}"));
     }
@@ -164,7 +166,7 @@ fn put_back_orphans(asked: bool) -> bool {
         match orphan {
             Orphan::Restored { daemon, outcome } => {
                 say(&format!(
-                    "steer, process {daemon}, was killed together with its guardian; {} threads got \
+                    "process {daemon}, which confined them, was killed together with its guardian; {} threads got \
                      their affinity back",
                     outcome.threads
                 ));

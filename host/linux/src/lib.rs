@@ -1,6 +1,6 @@
 //! What the system's files say of processes and threads at this moment: which there are, in what
-//! state they are, in which system call a thread sleeps, and how much of the cores' time a control
-//! group allows them.
+//! state they are, in which system call a thread sleeps, what it sends, and how much of the cores' time a
+//! control group allows them.
 //!
 //! Most of these are reads of a few hundred bytes below `/proc`, made so that many of them in a row cost
 //! the programs that are looked at next to nothing.
@@ -16,7 +16,9 @@ mod peer;
 pub mod perf_events;
 mod process;
 mod quota;
+mod sends;
 mod small_file;
+mod tcp;
 
 pub use clock::{cycles, monotonic, processor_time, thread_time};
 pub use core_time::{CoreTime, CoreTimes};
@@ -29,4 +31,6 @@ pub use process::{
     process_of, status, threads,
 };
 pub use quota::{Quota, Throttling};
+pub use sends::{NoSends, Sends};
 pub use small_file::read;
+pub use tcp::{TcpSocket, sockets_of, tcp_sockets};

@@ -24,6 +24,9 @@ pub struct MeasuredHere {
     /// Why there are no points, or no more runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<WhyNotTimed>,
+    /// Whether that was in windows of a program that ran on meanwhile.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub windows: bool,
     /// From how many cores on these are no equals of the first.
     #[serde(skip_serializing_if = "are_equals")]
     pub unlike_cores: UnlikeCores,
@@ -100,6 +103,7 @@ impl MeasuredHere {
                 }
             },
             why_not: scaling.why_not,
+            windows: scaling.windows,
             unlike_cores,
             limit: in_runs.or(in_recorded).cloned(),
             load: median(loads),
@@ -116,9 +120,15 @@ impl MeasuredHere {
         self.forecast = Some(ForecastHere { speedup, low, high, agrees, one_core_spins });
     }
 
+    /// The points up to which there was as much to do as the cores could.
+    fn filled(&self) -> &[ScalingPoint] {
+        let count = self.points.iter().take_while(|point| point.filled).count();
+        &self.points[..count]
+    }
+
     /// The point of the most cores, if it is good for a conclusion.
     pub(crate) fn known(&self) -> Option<ScalingPoint> {
-        let last = self.points.last().copied()?;
+        let last = self.filled().last().copied()?;
         (self.quality == ScalingQuality::Good && last.cores > 1).then_some(last)
     }
 
@@ -129,7 +139,7 @@ impl MeasuredHere {
         self.known()?;
         let alike =
             |point: &&ScalingPoint| point.cores > 1 && self.unlike_cores.are_alike(point.cores);
-        self.points.iter().rfind(alike).copied()
+        self.filled().iter().rfind(alike).copied()
     }
 
     /// What the measurement says by itself, if it is good for a conclusion.
@@ -183,6 +193,7 @@ pub(crate) mod tests {
             interference: Some(Interference::default()),
             limit: None,
             cores_lost: 0,
+            waiting: None,
         };
         let runs = (0..3).flat_map(|round| [run(round, 1, one), run(round, 2, two)]).collect();
         Scaling { unit: RUN.to_owned(), runs, ..Scaling::default() }

@@ -3,6 +3,9 @@
 //! Runs on one core, on two, and so on are made in turn, and such a round is made several times: what
 //! happens on a host meanwhile then falls on all numbers of cores alike. A run on many cores is held
 //! against the run on one core of the same round.
+//!
+//! Of a program that runs already, a run is a window in which it was confined to so many cores. There, a run that
+//! left cores idle does not show what they can do, unless requests waited all the same.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,6 +28,10 @@ const SAME_TIME: f64 = 0.03;
 const LONGER_RECORDED: f64 = 1.1;
 /// A program that runs for a set time has so many times the processor time on all cores, at least.
 const MORE_COMPUTING: f64 = 1.3;
+/// A window leaves cores idle if it uses less than this share of their time, together with others.
+const FILLED: f64 = 0.9;
+/// Requests always waited if they did so at this share of the looks.
+const ALWAYS: f64 = 0.9;
 /// Rounds that were not disturbed, from which on something is concluded.
 const ENOUGH: usize = 2;
 
@@ -83,6 +90,10 @@ pub struct TimedRun {
     /// How many of its cores were turned off or taken from it before its end. Absent if none were.
     #[serde(default, skip_serializing_if = "none_lost")]
     pub cores_lost: u32,
+    /// In which share of the looks at its TCP sockets something had come that it had not read. Absent unless it is a
+    /// window, and if nobody could look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<f64>,
 }
 
 /// Whether there is nothing to be told of cores that went.
@@ -120,6 +131,14 @@ impl TimedRun {
         })
     }
 
+    /// Whether there was as much to do as its cores could: they were busy, or requests waited all the same.
+    fn is_filled(&self) -> bool {
+        let others = self.interference.as_ref();
+        let others = others.map_or(0.0, |others| others.cores(self.wall_time));
+        let busy = self.busy_cores() + others >= FILLED * f64::from(self.cores);
+        busy || self.waiting.is_some_and(|waiting| waiting >= ALWAYS)
+    }
+
     /// Whether it had its cores for itself, all of them, to its end.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
@@ -133,8 +152,18 @@ impl TimedRun {
 pub enum WhyNotTimed {
     /// It may run once only.
     Once,
-    /// It ran already.
+    /// It ran already, and nobody asked for it to be confined.
     Attached,
+    /// It ran already and could not be confined, or not all of it.
+    NotConfined,
+    /// It ran already, and its threads are confined to different cores.
+    OwnCores,
+    /// It ran already, and nobody could count what it does.
+    Uncounted,
+    /// It ran already, and sent nothing.
+    Idle,
+    /// It had ended, or somebody asked for the end, before all rounds were over.
+    Ended,
     /// Only one core is allowed.
     OneCore,
     /// A control group allows it the time of fewer cores.
@@ -160,6 +189,9 @@ pub struct Scaling {
     /// follow the cores.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sized: bool,
+    /// Whether the runs are windows of a program that ran on meanwhile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub windows: bool,
     /// The timed runs. Empty if there were none.
     pub runs: Vec<TimedRun>,
     /// Why there are no runs, or no more of them.
@@ -184,6 +216,9 @@ pub struct ScalingPoint {
     pub speedup_high: f64,
     /// Cores that were busy: the median.
     pub busy_cores: f64,
+    /// Whether there was as much to do as the cores could in most rounds. Of less than that, nobody knows what they
+    /// would have done with more.
+    pub filled: bool,
 }
 
 /// What the timed runs are good for.
@@ -200,6 +235,8 @@ pub enum ScalingQuality {
     HeldUp,
     /// Cores were turned off, or taken from the program, in most rounds.
     CoresLost,
+    /// There was less to do than one core could, or two.
+    Unfilled,
     /// The runs are so short that they show how the program starts.
     Short,
     /// All runs took the same time, and computed more on more cores. The program runs for a set time
@@ -270,6 +307,8 @@ impl Scaling {
                     speedup_low: speedup.low,
                     speedup_high: speedup.high,
                     busy_cores: median(runs.iter().map(|run| run.busy_cores()))?,
+                    filled: !self.windows
+                        || 2 * runs.iter().filter(|run| run.is_filled()).count() > runs.len(),
                 })
             })
             .collect()
@@ -320,6 +359,8 @@ impl Scaling {
             }
         } else if self.runs.iter().any(|run| run.wall_time < SHORT) {
             ScalingQuality::Short
+        } else if self.points().iter().take(2).any(|point| !point.filled) {
+            ScalingQuality::Unfilled
         } else if self.has_set_time() {
             ScalingQuality::SetTime
         } else if quiet < ENOUGH {
@@ -376,6 +417,7 @@ mod tests {
             interference: Some(Interference::default()),
             limit: None,
             cores_lost: 0,
+            waiting: None,
         }
     }
 
@@ -451,6 +493,42 @@ mod tests {
         assert!(uncounted.is_held_up(), "nobody knows whether it was");
         uncounted.limit = Some(CpuLimit { cores: 2.0, ..CpuLimit::default() });
         assert!(!uncounted.is_held_up(), "it had what it could use");
+    }
+
+    #[test]
+    fn a_window_that_leaves_cores_idle_shows_nothing_unless_requests_wait() {
+        let windows = |busy: f64, waiting: f64| {
+            let window = |round, cores, busy| TimedRun {
+                waiting: Some(waiting),
+                work: 1000.0,
+                ..run(round, cores, 1.0, busy)
+            };
+            let rounds = (0..3).flat_map(|round| {
+                [window(round, 1, 1.0), window(round, 2, busy), window(round, 4, 2.0)]
+            });
+            Scaling {
+                windows: true,
+                unit: "send".to_owned(),
+                runs: rounds.collect(),
+                ..Scaling::default()
+            }
+        };
+        let quality = |busy, waiting| windows(busy, waiting).quality();
+        assert_eq!(quality(1.2, 0.1), ScalingQuality::Unfilled);
+        assert_eq!(quality(1.0, 1.0), ScalingQuality::Good, "it does not use them");
+        assert_eq!(quality(1.9, 0.1), ScalingQuality::Good, "up to two cores");
+        let filled = |scaling: Scaling| scaling.points().iter().map(|point| point.filled).collect();
+        let of_two: Vec<bool> = filled(windows(1.9, 0.1));
+        assert_eq!(of_two, [true, true, false]);
+        let whole: Vec<bool> = filled(Scaling { windows: false, ..windows(1.2, 0.1) });
+        assert_eq!(whole, [true; 3], "a whole run has done all that there was");
+        // A client that had the rest of the core.
+        let mut shared = windows(1.75, 0.0);
+        for run in &mut shared.runs {
+            let others = Nanoseconds(0.1e9 * f64::from(run.cores));
+            run.interference = Some(Interference { others, ..Interference::default() });
+        }
+        assert_eq!(shared.quality(), ScalingQuality::Good);
     }
 
     #[test]

@@ -98,6 +98,7 @@ mod tests {
             }),
             limit: None,
             cores_lost: 0,
+            waiting: None,
         };
         TrialRound { as_it_is: run(1.0), with_them: run(with_them) }
     }

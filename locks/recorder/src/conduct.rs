@@ -27,6 +27,9 @@ pub struct Conduct<'a> {
     /// so that this process does not lose sight of them. It then waits for every child that it has,
     /// so this is only for processes that have no other children.
     pub adopt_orphans: bool,
+    /// Is called with the program's process id when [`Conduct::duration`] is over, before the program is asked to end:
+    /// for what is done with it while it runs on. Not in a second run.
+    pub before_end: Option<Box<dyn Fn(u32) + Sync + 'a>>,
     /// Is called before a second run, if there is to be one.
     pub before_confined_run: Option<Box<dyn FnOnce() + 'a>>,
 }

@@ -13,6 +13,8 @@ use crate::load::LoadSampler;
 #[derive(Debug)]
 pub(crate) struct Before {
     cores: Vec<CpuId>,
+    /// How many of them this process may not use anyway, as a program may that runs already.
+    not_ours: u32,
     times: CoreTimes,
     /// The processor time of this process, which watches the program.
     own: Duration,
@@ -33,6 +35,7 @@ impl Before {
     pub(crate) fn look(cores: &[CpuId]) -> Self {
         Self {
             cores: cores.to_vec(),
+            not_ours: lost(cores, &allowed_cores()),
             times: CoreTimes::now(),
             own: own_time(),
             load: LoadSampler::start(),
@@ -53,7 +56,8 @@ impl Before {
                 load,
             }
         });
-        Surroundings { interference, cores_lost: lost(&self.cores, &allowed_cores()) }
+        let cores_lost = lost(&self.cores, &allowed_cores()).saturating_sub(self.not_ours);
+        Surroundings { interference, cores_lost }
     }
 }
 

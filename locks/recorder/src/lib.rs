@@ -19,11 +19,13 @@ mod preload;
 mod recordings;
 mod sees;
 mod shortage;
+mod socket_work;
 mod timing;
 mod trace;
 mod trial;
 mod watch;
 mod watching;
+mod windows;
 
 pub use conduct::{Conduct, Measured};
 pub use error::MeasureError;
@@ -37,3 +39,4 @@ pub use timing::{Timing, time_on_cores};
 pub use trace::{TraceError, can_trace, trace};
 pub use trial::time_with_locks;
 pub use watching::{can_watch, measure_running, measure_watching};
+pub use windows::{Confinable, NotConfined, time_in_windows};

@@ -12,7 +12,12 @@ use kilocore_process::CpuId;
 /// The first of these cores, as many as control groups allow this process the time of, and what it starts.
 /// On more of them a program would be held up, and its time would be that of the limit.
 pub(crate) fn within_limits(cores: &[CpuId]) -> &[CpuId] {
-    let limit = Quota::of(std::process::id());
+    within_limits_of(std::process::id(), cores)
+}
+
+/// The same of another process.
+pub(crate) fn within_limits_of(pid: u32, cores: &[CpuId]) -> &[CpuId] {
+    let limit = Quota::of(pid);
     let whole = limit.map_or(cores.len(), |limit| limit.cores.floor() as usize);
     &cores[..whole.min(cores.len())]
 }

@@ -156,6 +156,7 @@ impl Measurement<'_> {
         let (teller, events) =
             events::events(conduct.by_signals && confined_to.is_none()).map_err(failed)?;
         let schedule = Schedule { delay: conduct.delay, duration: conduct.duration };
+        let before_end = conduct.before_end.as_deref().filter(|_| confined_to.is_none());
         let places = RecorderPaths { library: &self.library, recordings: recordings.path() };
         let (tell_start, started) = mpsc::channel();
         let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
@@ -174,7 +175,7 @@ impl Measurement<'_> {
                 let tell = |what| {
                     let _ = tell.send(what);
                 };
-                watch(&started, events, schedule, places, adopts, &tell)
+                watch(&started, events, schedule, places, adopts, &tell, before_end)
             });
             let start = self.start(confined_to, &recordings);
             let end = kilocore_process::run(Start { on_start: Some(Box::new(on_start)), ..start });

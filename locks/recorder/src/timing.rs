@@ -185,5 +185,6 @@ pub(crate) fn one_run(wanted: &OneRun<'_>) -> Result<TimedRun, NoRun> {
         interference,
         limit,
         cores_lost,
+        waiting: None,
     })
 }

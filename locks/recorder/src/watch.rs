@@ -20,6 +20,9 @@ pub(crate) struct Schedule {
     pub(crate) duration: Option<Duration>,
 }
 
+/// What is done with a program, by its process id, before it is asked to end.
+pub(crate) type BeforeEnd<'a> = Option<&'a (dyn Fn(u32) + Sync)>;
+
 /// A moment at which the recordings were read.
 #[derive(Debug)]
 pub(crate) struct Moment {
@@ -60,6 +63,7 @@ pub(crate) fn watch<'a>(
     places: RecorderPaths<'a>,
     adopts: bool,
     tell: &dyn Fn(Counting),
+    before_end: BeforeEnd<'_>,
 ) -> Result<Option<Watched<'a>>, RecordingError> {
     let Ok(program) = started.recv() else { return Ok(None) };
     let began = Instant::now();
@@ -104,6 +108,9 @@ pub(crate) fn watch<'a>(
                 tell(Counting::End);
                 watched.end = Some(moment(places.recordings, &watched.looker)?);
                 // What the program does while it ends does not count, so it is asked only now.
+                if let (true, Some(before_end)) = (time_is_up, before_end) {
+                    before_end(program.pid);
+                }
                 watched.time_was_up = time_is_up && program.terminate();
                 change = None;
                 phase = Phase::After;

@@ -51,6 +51,7 @@ pub fn measure_watching(
     let failed = |source: io::Error| MeasureError::Start { program: program.clone(), source };
     let (teller, events) = events::events(conduct.by_signals).map_err(failed)?;
     let (delay, duration) = (conduct.delay, conduct.duration);
+    let before_end = conduct.before_end.as_deref();
     let (tell_start, started) = mpsc::channel();
     let on_start = move |pid| drop(tell_start.send(Started::new(pid)));
     let before = Before::look(&allowed_cores());
@@ -58,7 +59,12 @@ pub fn measure_watching(
     let (ended, watched) = thread::scope(|scope| {
         let watcher = scope.spawn(move || {
             let Ok(program) = started.recv() else { return Ok(None) };
-            let end = || program.terminate();
+            let end = || {
+                if let Some(before_end) = before_end {
+                    before_end(program.pid);
+                }
+                program.terminate()
+            };
             let mut over = EndConditions { events, delay, duration, end: &end, interrupted: None };
             over.watch(program.pid, ProcessScope::Tree, false).map(Some)
         });

@@ -8,7 +8,19 @@ use kilocore_show::number;
 pub(crate) fn why_not(why: WhyNotTimed) -> &'static str {
     match why {
         WhyNotTimed::Once => "it was to be run once",
-        WhyNotTimed::Attached => "it ran already, and is not confined to fewer cores",
+        WhyNotTimed::Attached => {
+            "it ran already; `--confine` measures it on fewer cores while it serves, which takes cores from it"
+        }
+        WhyNotTimed::NotConfined => "it could not be confined to fewer cores, or not all of it",
+        WhyNotTimed::OwnCores => {
+            "its threads have cores of their own, so that on fewer of them it would not be the same program"
+        }
+        WhyNotTimed::Uncounted => {
+            "nothing that it does could be counted: the kernel does not count sends for this user, and it has no \
+             TCP connections that last"
+        }
+        WhyNotTimed::Idle => "it sent nothing meanwhile; repeat it under load",
+        WhyNotTimed::Ended => "it ended before that was over, or somebody asked for the end",
         WhyNotTimed::OneCore => "it may use one core only",
         WhyNotTimed::Quota => {
             "a control group allows it the time of fewer cores, so that nothing would be known of more"
@@ -30,7 +42,9 @@ pub(crate) fn heading(here: &MeasuredHere) -> String {
     let rounds = here.points.last().map_or(0, |point| point.runs);
     let rounds = if rounds == 1 { "one round".to_owned() } else { format!("{rounds} rounds") };
     let what = if here.unit == RUN { "runs".to_owned() } else { format!("units ({})", here.unit) };
-    format!("Throughput here, {what} per second: {rounds} without a recorder")
+    let how =
+        if here.windows { "of windows, confined while it ran on" } else { "without a recorder" };
+    format!("Throughput here, {what} per second: {rounds} {how}")
 }
 
 /// What the points are called, and where they come from.
@@ -49,7 +63,9 @@ pub(crate) fn note(here: &MeasuredHere) -> Option<String> {
     let most = here.points.last()?.cores;
     let quota = here.why_not.filter(|&why| why == WhyNotTimed::Quota);
     let quota = quota.map(|_| beyond_quota(here, &most.to_string()));
-    let notes = [good_for(here), unlike(here, most), quota];
+    let more = here.why_not.filter(|_| here.windows && quota.is_none());
+    let more = more.map(|why| format!("There are no more rounds: {}.", why_not(why)));
+    let notes = [good_for(here), unfilled(here), unlike(here, most), quota, more];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join(" "))
 }
@@ -64,6 +80,16 @@ fn beyond_quota(here: &MeasuredHere, cores: &str) -> String {
         "Not timed on more than {cores} {core}: {limit} allows no more, so that nothing would be known of \
          what more of them bring."
     )
+}
+
+/// From how many cores on the load did not suffice, if it did for fewer.
+fn unfilled(here: &MeasuredHere) -> Option<String> {
+    let good = here.quality == ScalingQuality::Good;
+    let first = here.points.iter().find(|point| good && !point.filled)?;
+    Some(format!(
+        "The load does not fill {} cores, so that it is unknown what these bring.",
+        first.cores
+    ))
 }
 
 /// Which of so many cores are no equals of the first.
@@ -99,9 +125,16 @@ fn good_for(here: &MeasuredHere) -> Option<String> {
         }
         ScalingQuality::Disturbed => {
             let load = here.load.map_or_else(String::new, |load| format!(" (load {load:.1})"));
+            let mend = match here.windows {
+                true => {
+                    "Its clients are among them if they run on this host: let them run on another one. Else repeat \
+                     it when the host has less to do."
+                }
+                false => "Repeat it when the host has less to do.",
+            };
             return Some(format!(
                 "Other programs had much of the cores in most rounds{load}, so nothing is concluded from \
-                 this. Repeat it when the host has less to do."
+                 this. {mend}"
             ));
         }
         ScalingQuality::HeldUp => {
@@ -116,6 +149,15 @@ fn good_for(here: &MeasuredHere) -> Option<String> {
             "In most rounds, cores were turned off or taken from the program, so nothing is concluded from \
              this. Repeat it where it keeps them.",
         ),
+        ScalingQuality::Unfilled => {
+            let filled = here.points.iter().take_while(|point| point.filled).count();
+            let cores = here.points.get(filled).map_or(1, |point| point.cores);
+            let what = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
+            return Some(format!(
+                "Unknown what more cores bring: the load does not fill {what}. Repeat it under more load, from \
+                 clients that send the next request when they have an answer."
+            ));
+        }
         ScalingQuality::Short => Some(
             "Nothing is concluded from runs of less than 50 ms: they show how the program starts.",
         ),
@@ -166,12 +208,14 @@ mod tests {
             speedup_low: 1.0,
             speedup_high: 1.0,
             busy_cores: 1.0,
+            filled: true,
         };
         MeasuredHere {
             unit: RUN.to_owned(),
             points: [1, 4].map(point).to_vec(),
             quality: ScalingQuality::Good,
             why_not: None,
+            windows: false,
             unlike_cores: UnlikeCores::default(),
             limit: None,
             load: Some(30.0),

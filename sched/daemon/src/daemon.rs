@@ -11,21 +11,17 @@ use kilocore_sched_policy::{
     GroupState, GroupStatus, LockLabel, Machine, Nanos, Policy, PolicyName, Window,
 };
 
-use crate::births::Recorded;
 use crate::control::Control;
 use crate::cpusets::Cpusets;
 use crate::error::DaemonError;
-use crate::guardian::Guardian;
+use crate::hold::{Hold, follow, may_steer};
 use crate::host::Host;
-use crate::journal::Journal;
 use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
 use crate::monitored_group;
-use crate::orphans::{living, steerer};
 use crate::pace::Pace;
 use crate::resctrl::CacheUse;
-use crate::restore::restore;
 use crate::snapshot::{Snapshot, Watcher};
 use crate::tree::{Order, Tree};
 
@@ -107,7 +103,7 @@ pub struct Daemon {
     machine: Machine,
     options: Options,
     /// None if there will be nothing to put back.
-    orders: Option<(Journal, Guardian)>,
+    orders: Option<Hold>,
     groups: BTreeMap<Vec<LockLabel>, GroupStatus>,
     watcher: Watcher,
     /// Why it is not known who creates whom.
@@ -147,18 +143,7 @@ impl Daemon {
         let orders = if options.dry_run && options.recordings.is_none() {
             None
         } else {
-            let mut journal = Journal::create(&mut *host).map_err(DaemonError::Journal)?;
-            if !options.dry_run
-                && let Err(why) = claim(&mut tree, &mut journal, &mut *host)
-            {
-                journal.remove();
-                return Err(why);
-            }
-            let guardian = Guardian::start(guardian, &mut journal, &mut *host);
-            let guardian = guardian.inspect_err(|_| journal.remove());
-            let guardian = guardian.map_err(DaemonError::Guardian)?;
-            tree.leave_out([guardian.pid()]);
-            Some((journal, guardian))
+            Some(Hold::begin(&mut tree, !options.dry_run, &mut *host, guardian)?)
         };
         if options.adopts {
             tree.adopt_by(std::process::id());
@@ -197,7 +182,7 @@ impl Daemon {
     /// Cgroups are made before anything is steered, so that what they lack is said in time.
     fn begin(&mut self, pids: &[u32], cpusets: Option<Cpusets>) -> Result<(), DaemonError> {
         let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
-        let (Some(mut cpusets), Some((journal, _))) = (cpusets, orders) else {
+        let (Some(mut cpusets), Some(Hold { journal, .. })) = (cpusets, orders) else {
             return Ok(());
         };
         cpusets.begin(pids, &mut *self.host, journal)?.map_err(DaemonError::Journal)?;
@@ -208,7 +193,7 @@ impl Daemon {
     /// Makes the folder for recordings, and a group that is monitored, after the journal says that they
     /// have to go.
     fn record(&mut self) -> Result<(), DaemonError> {
-        let Some((journal, _)) = &mut self.orders else { return Ok(()) };
+        let Some(Hold { journal, .. }) = &mut self.orders else { return Ok(()) };
         let wanted = !self.options.dry_run && self.meter.metrics() != Metrics::Proc;
         if let (true, Ok(group)) =
             (wanted, monitored_group::find(Path::new(monitored_group::MOUNTED)))
@@ -295,7 +280,7 @@ impl Daemon {
 
     fn scan(&mut self) -> Result<(), DaemonError> {
         let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
-        let journal = orders.map(|(journal, _)| journal);
+        let journal = orders.map(|hold| &mut hold.journal);
         self.tree.scan(&mut *self.host, journal).map_err(DaemonError::Journal)?;
         self.summary.most_threads = self.summary.most_threads.max(self.tree.threads().count());
         Ok(())
@@ -309,7 +294,7 @@ impl Daemon {
         let window = Window { length, tasks: &tasks };
         for order in self.policy.window(&self.machine, &window) {
             let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
-            let Some((journal, _)) = orders else {
+            let Some(Hold { journal, .. }) = orders else {
                 self.summary.orders += 1;
                 continue;
             };
@@ -362,23 +347,13 @@ impl Daemon {
     }
 
     fn put_back(&mut self) {
-        let Some((mut journal, mut guardian)) = self.orders.take() else { return };
-        let mut released = 0;
-        if !self.options.dry_run && self.options.control == Control::Affinity {
-            // Who creates whom is known here only. Without a journal to write to, the rest is done all the same.
-            released = self.tree.release(&mut *self.host, &mut journal).unwrap_or(0);
-        }
-        let outcome = restore(journal.ledger(), &mut *self.host);
-        if outcome.left.is_empty() {
-            journal.remove();
-        }
-        self.summary.restored = released + outcome.threads;
+        let Some(hold) = self.orders.take() else { return };
+        let is_ordered = !self.options.dry_run && self.options.control == Control::Affinity;
+        let outcome = hold.put_back(&mut self.tree, is_ordered, &mut *self.host);
+        self.summary.restored = outcome.threads;
         self.summary.left = outcome.left;
         self.summary.unknown = outcome.unknown;
-        if !self.tree.follows_all() {
-            self.summary.unknown.extend(outcome.strangers);
-        }
-        guardian.dismiss();
+        self.summary.unknown.extend(outcome.strangers);
     }
 }
 
@@ -386,41 +361,6 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.put_back();
     }
-}
-
-/// Follows who creates whom, or says why that cannot be.
-fn follow(tree: &mut Tree, host: &mut dyn Host) -> Result<Option<String>, DaemonError> {
-    let mut failed = Ok(());
-    let begun = Recorded::begin(&mut || {
-        failed = tree.scan_processes(host, None);
-        tree.processes().flat_map(|process| host.threads(process.id)).collect()
-    });
-    failed.map_err(DaemonError::Journal)?;
-    Ok(match begun {
-        Ok(recorded) => {
-            tree.follow(Box::new(recorded));
-            None
-        }
-        Err(error) => Some(format!(
-            "who creates whom (perf events: {error}), so that a process that loses its parent before it is listed may stay \
-             confined"
-        )),
-    })
-}
-
-/// Writes down whom this daemon steers, unless somebody else steers one of them, or what has started them.
-fn claim(tree: &mut Tree, journal: &mut Journal, host: &mut dyn Host) -> Result<(), DaemonError> {
-    tree.scan_processes(host, None).map_err(DaemonError::Journal)?;
-    // Of two that begin at a time, one is the first.
-    let _alone = journal.folder().alone().map_err(DaemonError::Journal)?;
-    let others = living(Some(journal.name()), host);
-    for process in tree.processes() {
-        if let Some(by) = steerer(process, &others, host) {
-            return Err(DaemonError::Steered { pid: process.id, by });
-        }
-    }
-    let facts = tree.processes().map(Fact::Steered).collect();
-    journal.write(facts).map_err(DaemonError::Journal)
 }
 
 /// A group in words.
@@ -432,26 +372,6 @@ fn describe(group: &GroupStatus) -> String {
         group.state,
         group.cpus
     )
-}
-
-/// Whether this process may say where the threads of a process run.
-fn may_steer(pid: u32) -> bool {
-    const CAP_SYS_NICE: u32 = 23;
-    let status =
-        |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let field = |text: &str, name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
-    let capabilities = field(&status("self"), "CapEff:");
-    let bits = capabilities.first().and_then(|bits| u64::from_str_radix(bits, 16).ok());
-    if bits.is_some_and(|bits| bits & (1 << CAP_SYS_NICE) != 0) {
-        return true;
-    }
-    // SAFETY: takes no argument.
-    let own = unsafe { libc::geteuid() }.to_string();
-    let users = field(&status(&pid.to_string()), "Uid:");
-    users.iter().take(2).any(|user| *user == own)
 }
 
 /// Whether orders for these processes can be carried out in this way; without any, for what this process

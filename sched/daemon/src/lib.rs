@@ -109,6 +109,7 @@
 mod affinity;
 mod births;
 mod caches;
+mod confinement;
 mod control;
 mod counted;
 mod counters;
@@ -123,6 +124,7 @@ mod group;
 mod guardian;
 mod hardware;
 mod hierarchy;
+mod hold;
 mod homecoming;
 mod host;
 mod journal;
@@ -152,6 +154,7 @@ mod sums;
 mod tree;
 mod waits;
 
+pub use confinement::Confinement;
 pub use control::Control;
 pub use counters::{CounterSource, NoCounters, Reading};
 pub use daemon::{Daemon, Options, Summary, check_control};

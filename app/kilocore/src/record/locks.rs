@@ -3,15 +3,18 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use clap::Args;
 use kilocore_command_line::{Destination, Failure, output, say};
 use kilocore_figures::Nanoseconds;
-use kilocore_lock_profile::{Profile, Run};
-use kilocore_lock_recorder::{Conduct, Measured, Options, Timing};
+use kilocore_lock_profile::{Profile, Run, Scaling};
+use kilocore_lock_recorder::{Conduct, Measured, Options, ProcessScope, Timing};
 use kilocore_process::{Held, allowed_cores, sized_for};
 use kilocore_sched_daemon::Linux;
 
+use super::confining::Target;
 use super::crash;
 use super::leave_cores::BeforeWatching;
 use super::line_counter::LineCounter;
@@ -59,6 +62,8 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let wanted = RecordingOptions {
         timing: None,
+        confined_for: None,
+        in_windows: &Mutex::default(),
         confined_run: arguments.twice,
         count_lines: arguments.count_lines,
         output_to_stderr: arguments.json,
@@ -127,6 +132,10 @@ fn print_hints(profile: &Profile, answer: Destination) {
 pub(crate) struct RecordingOptions<'a> {
     /// How it is timed on the cores that are here, if it is.
     pub(crate) timing: Option<&'a Timing>,
+    /// For how long it is confined to fewer cores while it runs on, if it is.
+    pub(crate) confined_for: Option<Duration>,
+    /// Where what was measured then is put, if Kilocore started it.
+    pub(crate) in_windows: &'a Mutex<Option<Scaling>>,
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
     /// Whether it is run once more, under QEMU.
@@ -167,18 +176,26 @@ pub(crate) fn run(
             let over = || held.came();
             let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
             let steered_before = steered_by();
+            let target = Target { pid, with_descendants: scope == ProcessScope::Tree };
+            let confined = wanted.confined_for.map(|budget| target.check().map(|()| budget));
+            let confined = confined.transpose()?;
             let mut measured =
                 kilocore_lock_recorder::measure_running(pid, scope, &conduct(wanted), &over)?;
             if let Some(run) = measured.profile.runs.first_mut() {
                 run.steered_by = steered_before.or_else(steered_by);
             }
+            if let (Some(budget), [_, ..]) = (confined, &measured.profile.runs[..]) {
+                measured.profile.scaling = Some(target.time(budget, &over));
+            }
             before.give_way();
             measured
         }
     };
+    let in_windows = wanted.in_windows.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let (Some(command), [first, ..]) = (choice.command(), &measured.profile.runs[..]) {
         launch::check_loaded(command, first.exit_status)?;
     }
+    measured.profile.scaling = measured.profile.scaling.or(in_windows);
     if let Some(timing) = wanted.timing {
         let part = wanted.window.delay.is_some() || wanted.window.duration.is_some();
         timing::time(&mut measured, asked, timing, part);
@@ -213,8 +230,20 @@ fn recorded(
         .map_err(|error| launch::not_measured(command, error))
 }
 
-fn conduct(wanted: &RecordingOptions<'_>) -> Conduct<'static> {
+fn conduct<'a>(wanted: &RecordingOptions<'a>) -> Conduct<'a> {
+    let confined_for = wanted.confined_for;
+    let in_windows = wanted.in_windows;
+    let confine = move |budget| {
+        let before_end = move |pid| {
+            let target = Target { pid, with_descendants: true };
+            // A signal ends the program, and with it the windows.
+            let scaling = target.time(budget, &|| false);
+            *in_windows.lock().unwrap_or_else(PoisonError::into_inner) = Some(scaling);
+        };
+        Box::new(before_end) as Box<dyn Fn(u32) + Sync>
+    };
     Conduct {
+        before_end: confined_for.map(confine),
         delay: wanted.window.delay,
         duration: wanted.window.duration,
         by_signals: true,

@@ -24,9 +24,24 @@ pub(crate) struct TimingOptions {
     budget: Duration,
     #[command(flatten)]
     work: WorkOption,
+    /// Confine a process that runs on (--pid, or a program that --duration ends) to 1, 2, 4, … of its cores in
+    /// turn once it has been recorded, for --budget in all, and count what it sends. Takes cores from a process in
+    /// service, and gives them back
+    #[arg(long, requires = "duration", conflicts_with = "once")]
+    confine: bool,
 }
 
 impl TimingOptions {
+    /// For how long a program that runs on is confined to fewer cores, if it is to be.
+    pub(crate) fn confined_for(&self) -> Result<Option<Duration>, Failure> {
+        if self.confine && self.budget.is_zero() {
+            return Err(Failure::new(
+                "--confine measures for as long as --budget says, which is 0; give it 20s, say",
+            ));
+        }
+        Ok(self.confine.then_some(self.budget))
+    }
+
     /// How to time, or `None` for not at all.
     pub(crate) fn timing(&self) -> Result<Option<Timing>, Failure> {
         let rule = self.work.rule(None)?;
@@ -36,6 +51,9 @@ impl TimingOptions {
 
 /// Times the program that was measured, if that can be done. What was measured is in its profile then.
 pub(crate) fn time(measured: &mut Measured, choice: Choice<'_>, timing: &Timing, part: bool) {
+    if measured.profile.scaling.is_some() {
+        return;
+    }
     let scaling = match (choice.command(), &measured.profile.runs[..]) {
         (_, []) => return,
         (None, _) => Scaling::untimed(WhyNotTimed::Attached),

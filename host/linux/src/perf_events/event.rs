@@ -1,5 +1,6 @@
 //! An event that the kernel has opened.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -101,6 +102,16 @@ impl Event {
         let at = (&raw mut period).expose_provenance() as u64;
         // SAFETY: the kernel reads a number at this address, where one lives until the call returns.
         done(unsafe { ioctls::PERIOD(self.fd(), at) })
+    }
+
+    /// From now on, only what the kernel's filter lets through happens, of a place in the kernel that can be traced:
+    /// `ret > 0` in terms of the fields of its records.
+    ///
+    /// # Errors
+    /// If this is none, or the filter speaks of no field of it.
+    pub fn set_filter(&self, filter: &CStr) -> io::Result<()> {
+        // SAFETY: the kernel reads a text with a zero at its end, which lives until the call returns.
+        done(unsafe { ioctls::SET_FILTER(self.fd(), filter.as_ptr().cast_mut()) })
     }
 
     /// How often it happened so far, with all that it was passed on to.

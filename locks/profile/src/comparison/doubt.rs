@@ -214,6 +214,7 @@ mod tests {
                 interference: Some(Interference::default()),
                 limit: None,
                 cores_lost: 0,
+                waiting: None,
             }
         };
         let runs = (0..rounds).flat_map(|round| [run(round, 1, one), run(round, 2, two)]);

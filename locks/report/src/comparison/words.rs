@@ -123,6 +123,9 @@ fn doubt(doubt: &Doubt) -> String {
                 ScalingQuality::CoresLost => {
                     "cores were turned off or taken from the program in most rounds; repeat it where it keeps them"
                 }
+                ScalingQuality::Unfilled => {
+                    "the load did not fill the cores; repeat it under more load"
+                }
                 ScalingQuality::Short => {
                     "they take less than 50 ms, and show how the program starts; give it more to do"
                 }
