@@ -43,8 +43,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = window)]
     window: Duration,
     /// Where metrics come from: auto (what this host offers), perf (sees spinning), proc, preload (starts the
-    /// program with a library that counts its pthread locks, for sleeping locks with exact waits), or
-    /// tracepoints (exact sleep in the futexes of any program, at two records of the kernel a wait)
+    /// program with a library that counts its pthread locks, for sleeping locks with exact waits),
+    /// tracepoints (exact sleep in the futexes of any program, at two records of the kernel a wait), or kernel
+    /// (insists on waits for the kernel's own locks, which all but proc take where they are to be had)
     #[arg(long, value_name = "SOURCE", default_value = "auto")]
     metrics: Metrics,
     /// How orders are carried out: affinity, or cpuset, which moves threads into cgroups made for it and

@@ -3,6 +3,7 @@
 
 mod watch_as_user;
 mod watch_edges;
+mod watch_kernel;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use addr2line::demangle_auto;
 use kilocore_linux::foreign_files::{ForeignFile, Room, Taken};
@@ -15,7 +15,7 @@ use crate::outline::{Outline, headers};
 pub struct Variables {
     /// Start, size and name as the linker knows it, sorted by start.
     symbols: Vec<(u64, u64, String)>,
-    _taken: Option<Rc<Taken>>,
+    _taken: Option<Arc<Taken>>,
 }
 
 impl Variables {
@@ -47,7 +47,7 @@ impl Variables {
         let names: usize = symbols.iter().map(|(.., name)| name.capacity()).sum();
         let bytes = names + size_of_val(symbols.as_slice());
         match Room::of_this_process().take(bytes as u64) {
-            Ok(taken) => Self { symbols, _taken: Some(Rc::new(taken)) },
+            Ok(taken) => Self { symbols, _taken: Some(Arc::new(taken)) },
             Err(_) => Self::default(),
         }
     }

@@ -24,6 +24,24 @@ const NAMES: &[&str] = &[
     "ticket_spin_lock*",
 ];
 
+/// What functions that report that a wait for a lock begins begin with.
+const REPORTS: &[&str] =
+    &["__traceiter_", "trace_contention", "perf_trace_", "perf_tp_", "__bpf_trace_"];
+
+/// Whether a function of the kernel reports that a wait for one of its locks begins: such functions are the
+/// innermost ones of the stack where it does.
+///
+/// ```
+/// use kilocore_symbols::is_kernel_lock_report;
+///
+/// assert!(is_kernel_lock_report("__traceiter_contention_begin"));
+/// assert!(!is_kernel_lock_report("__mutex_lock.constprop.0"));
+/// ```
+#[must_use]
+pub fn is_kernel_lock_report(function: &str) -> bool {
+    REPORTS.iter().any(|start| function.starts_with(start))
+}
+
 /// Whether a function of the kernel acquires or releases one of the kernel's locks.
 ///
 /// ```

@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use kilocore_linux::foreign_files::{Room, Taken};
 
@@ -110,7 +110,7 @@ impl<R: Ord + Copy> Builder<R> {
         self.names.shrink_to_fit();
         let bytes = self.names.len() + size_of_val(symbols.as_slice());
         match Room::of_this_process().take(bytes as u64) {
-            Ok(taken) => Table { symbols, names: self.names, _taken: Some(Rc::new(taken)) },
+            Ok(taken) => Table { symbols, names: self.names, _taken: Some(Arc::new(taken)) },
             Err(_) => Table::default(),
         }
     }
@@ -121,7 +121,7 @@ impl<R: Ord + Copy> Builder<R> {
 pub(crate) struct Table {
     symbols: Vec<Symbol>,
     names: String,
-    _taken: Option<Rc<Taken>>,
+    _taken: Option<Arc<Taken>>,
 }
 
 impl Table {

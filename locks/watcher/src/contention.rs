@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{KernelLockKind, KernelLockWaits};
-use kilocore_symbols::{KernelSymbols, is_kernel_lock};
+use kilocore_symbols::{KernelSymbols, is_kernel_lock, is_kernel_lock_report, kernel_lock_name};
 
 use crate::ids::{Moment, Tid};
-use crate::kernel_lock_names;
 
 /// So many different stacks are kept; waits with others have no place.
 const MOST_STACKS: usize = 4096;
@@ -109,7 +108,7 @@ impl KernelWaits {
         }
         let told = |((kind, functions), sum): ((KernelLockKind, Vec<String>), Sum)| {
             let threads = sum.threads.len() as u64;
-            let name = functions.first().and_then(|function| kernel_lock_names::name(function));
+            let name = functions.first().and_then(|function| kernel_lock_name(function));
             let name = name.unwrap_or_default().to_owned();
             KernelLockWaits { kind, name, functions, waited: sum.waited, count: sum.count, threads }
         };
@@ -122,7 +121,7 @@ impl KernelWaits {
 fn place(stack: &[u64], name: &dyn Fn(u64) -> Option<String>) -> Vec<String> {
     let names = stack.iter().filter(|address| **address < MARKS).map_while(|at| name(*at));
     let mut functions: Vec<String> = names
-        .skip_while(|name| is_kernel_lock(name) || is_tracing(name))
+        .skip_while(|name| is_kernel_lock(name) || is_kernel_lock_report(name))
         .take_while(|name| !is_entrance(name))
         .collect();
     if let Some(entry) = functions.iter().position(|name| is_entry(name)) {
@@ -132,13 +131,6 @@ fn place(stack: &[u64], name: &dyn Fn(u64) -> Option<String>) -> Vec<String> {
         functions.drain(MOST_FUNCTIONS / 2..functions.len() - MOST_FUNCTIONS / 2);
     }
     functions
-}
-
-/// Functions that report that a wait begins.
-fn is_tracing(function: &str) -> bool {
-    ["__traceiter_", "trace_contention", "perf_trace_", "perf_tp_", "__bpf_trace_"]
-        .iter()
-        .any(|start| function.starts_with(start))
 }
 
 /// Functions by which the kernel is entered for one purpose.

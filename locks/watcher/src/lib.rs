@@ -161,7 +161,6 @@ mod instruction;
 mod java;
 mod java_locks;
 pub mod java_threads;
-mod kernel_lock_names;
 mod ledger;
 mod looks;
 mod memory;

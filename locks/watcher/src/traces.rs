@@ -4,7 +4,9 @@
 //! Without this, whom a thread waited for is known of watched words only, a thread that spins in the
 //! kernel seems to compute, and one that sleeps there seems to wait for what its system call is for.
 
-use kilocore_linux::perf_events::{Field, Tracefs, Tracepoint};
+use kilocore_linux::perf_events::{
+    ContentionEvent, ContentionPlace, Field, LockFlags, Tracefs, Tracepoint, is_in_interrupt,
+};
 use kilocore_lock_profile::KernelLockKind;
 use perf_event_open_sys::bindings::{
     PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,
@@ -16,19 +18,14 @@ use crate::samples::attribute;
 
 /// Functions of a stack that are kept at most.
 const DEPTH: u16 = 24;
-/// The flags of a record that was made in an interrupt, whatever thread was interrupted.
-const HARD_INTERRUPT: u64 = 0x08;
-const SOFT_INTERRUPT: u64 = 0x10;
 
 /// What an event of a place tells, and where in its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trace {
     /// A thread is about to be woken.
     Waking { thread: Field, context: Field },
-    /// The running thread begins to wait for a lock, and where.
-    Begins { lock: Field, flags: Field, context: Field },
-    /// The running thread has a lock that it waited for.
-    Ends { lock: Field, context: Field },
+    /// The running thread begins to wait for a lock, or has one that it waited for.
+    Contention(ContentionPlace),
 }
 
 /// What a record of a place says.
@@ -50,27 +47,16 @@ impl Traces {
     /// Finds the places, if this kernel has all of them and shows them to this user.
     pub(crate) fn find() -> Option<Self> {
         let tracefs = Tracefs::open().ok()?;
-        let find = |name| tracefs.find(name).ok();
-        let (waking, begins) = (find("sched/sched_waking")?, find("lock/contention_begin")?);
-        Self::of(&waking, &begins, &find("lock/contention_end")?)
+        let waking = tracefs.find("sched/sched_waking").ok()?;
+        Self::of(&waking, tracefs.find_contention().ok()?)
     }
 
     /// From the kernel's descriptions of the places.
-    fn of(waking: &Tracepoint, begins: &Tracepoint, ends: &Tracepoint) -> Option<Self> {
-        let context = |place: &Tracepoint| place.field("common_flags");
-        let lock = |place: &Tracepoint| place.field("lock_addr");
-        Some(Self(vec![
-            (waking.id, Trace::Waking { thread: waking.field("pid")?, context: context(waking)? }),
-            (
-                begins.id,
-                Trace::Begins {
-                    lock: lock(begins)?,
-                    flags: begins.field("flags")?,
-                    context: context(begins)?,
-                },
-            ),
-            (ends.id, Trace::Ends { lock: lock(ends)?, context: context(ends)? }),
-        ]))
+    fn of(waking: &Tracepoint, contention: [(u64, ContentionPlace); 2]) -> Option<Self> {
+        let (thread, context) = (waking.field("pid")?, waking.field("common_flags")?);
+        let mut all = vec![(waking.id, Trace::Waking { thread, context })];
+        all.extend(contention.map(|(id, place)| (id, Trace::Contention(place))));
+        Some(Self(all))
     }
 
     /// The attribute of an event for each place.
@@ -99,43 +85,39 @@ impl Trace {
 
     /// Whether its records have the kernel's stack.
     pub(crate) fn has_stack(self) -> bool {
-        matches!(self, Self::Begins { .. })
+        matches!(self, Self::Contention(place) if place.is_begin())
     }
 
-    /// What a record's raw data say. Nothing is said of locks that interrupts wait for: the thread
-    /// that they interrupt has nothing to do with them.
+    /// What a record's raw data say.
     pub(crate) fn read(self, raw: &[u8]) -> Option<TraceEvent> {
-        let in_interrupt = |context: Field| {
-            let flags = context.of(raw)?;
-            Some(flags & (HARD_INTERRUPT | SOFT_INTERRUPT) != 0)
-        };
-        match self {
-            Self::Waking { thread, context } => Some(TraceEvent::Wakes {
+        Some(match self {
+            Self::Waking { thread, context } => TraceEvent::Wakes {
                 thread: Tid(u32::try_from(thread.of(raw)?).ok()?),
-                itself: !in_interrupt(context)?,
-            }),
-            Self::Begins { lock, flags, context } => (!in_interrupt(context)?)
-                .then_some(TraceEvent::Begins { lock: lock.of(raw)?, kind: kind(flags.of(raw)?) }),
-            Self::Ends { lock, context } => {
-                (!in_interrupt(context)?).then_some(TraceEvent::Ends { lock: lock.of(raw)? })
-            }
-        }
+                itself: !is_in_interrupt(context, raw)?,
+            },
+            Self::Contention(place) => match place.read(raw)? {
+                ContentionEvent::Begins { lock, flags } => {
+                    TraceEvent::Begins { lock, kind: kind(flags) }
+                }
+                ContentionEvent::Ends { lock } => TraceEvent::Ends { lock },
+            },
+        })
     }
 }
 
 /// The kind of lock by the kernel's flags. A mutex that is spun for has the flag of spin locks too.
-fn kind(flags: u64) -> KernelLockKind {
-    const FLAGS: [(u64, KernelLockKind); 6] = [
-        (32, KernelLockKind::Mutex),
-        (8, KernelLockKind::RealTime),
-        (16, KernelLockKind::PerCpu),
-        (2, KernelLockKind::Reading),
-        (4, KernelLockKind::Writing),
-        (1, KernelLockKind::Spin),
+fn kind(flags: LockFlags) -> KernelLockKind {
+    const FLAGS: [(LockFlags, KernelLockKind); 6] = [
+        (LockFlags::MUTEX, KernelLockKind::Mutex),
+        (LockFlags::REAL_TIME, KernelLockKind::RealTime),
+        (LockFlags::PER_CPU, KernelLockKind::PerCpu),
+        (LockFlags::READ, KernelLockKind::Reading),
+        (LockFlags::WRITE, KernelLockKind::Writing),
+        (LockFlags::SPIN, KernelLockKind::Spin),
     ];
-    let set = |(flag, _): &&(u64, KernelLockKind)| flags & flag != 0;
     // Of locks that keep readers and writers apart without sleeping, all flags are zero or mixed.
-    FLAGS.iter().find(set).map_or(KernelLockKind::Unknown, |(_, kind)| *kind)
+    let set = FLAGS.iter().find(|(flag, _)| flags.has(*flag));
+    set.map_or(KernelLockKind::Unknown, |(_, kind)| *kind)
 }
 
 #[cfg(test)]
@@ -151,7 +133,9 @@ pub(crate) mod tests {
         let place = |id: u64, fields: &[&str]| {
             Tracepoint::parse(&format!("ID: {id}\nformat:\n{context}{}", fields.concat())).unwrap()
         };
-        let all = Traces::of(&place(1, &[pid]), &place(2, &[lock, flags]), &place(3, &[lock]));
+        let begins = ContentionPlace::begins(&place(2, &[lock, flags])).expect("its fields");
+        let ends = ContentionPlace::ends(&place(3, &[lock])).expect("its fields");
+        let all = Traces::of(&place(1, &[pid]), [(2, begins), (3, ends)]);
         let all = all.expect("every field is there").0;
         [all[0].1, all[1].1, all[2].1]
     }
@@ -177,10 +161,10 @@ pub(crate) mod tests {
 
     #[test]
     fn a_mutex_that_is_spun_for_is_a_mutex() {
-        assert_eq!(kind(33), KernelLockKind::Mutex);
-        assert_eq!(kind(1), KernelLockKind::Spin);
-        assert_eq!(kind(2), KernelLockKind::Reading);
-        assert_eq!(kind(20), KernelLockKind::PerCpu);
-        assert_eq!(kind(0), KernelLockKind::Unknown);
+        assert_eq!(kind(LockFlags(33)), KernelLockKind::Mutex);
+        assert_eq!(kind(LockFlags(1)), KernelLockKind::Spin);
+        assert_eq!(kind(LockFlags(2)), KernelLockKind::Reading);
+        assert_eq!(kind(LockFlags(20)), KernelLockKind::PerCpu);
+        assert_eq!(kind(LockFlags(0)), KernelLockKind::Unknown);
     }
 }

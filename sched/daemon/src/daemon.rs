@@ -1,6 +1,6 @@
 //! The daemon: window after window, what tasks did goes to the policy, and its orders to the system.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use crate::cpusets::Cpusets;
 use crate::error::DaemonError;
 use crate::hold::{Hold, follow, may_steer};
 use crate::host::Host;
+use crate::kernel_locks::KernelLock;
 use crate::ledger::Fact;
 use crate::machine::this_machine;
 use crate::meter::{Meter, Metrics};
@@ -31,6 +32,9 @@ const PARTS: u32 = 5;
 
 /// A scan takes at most one part in so many of a window; else the window is stretched.
 const SCAN: u32 = 10;
+
+/// A line of the log names so many of the kernel's locks at most.
+const NAMED: usize = 3;
 
 /// How the daemon works.
 #[derive(Debug, Clone)]
@@ -72,6 +76,8 @@ pub struct Summary {
     pub restored: u64,
     /// How often recorded locks were acquired until the last window's end; `None` if nothing was recorded.
     pub acquired: Option<u64>,
+    /// The kernel's own locks for which threads waited, the longest first; `None` if that was not seen.
+    pub kernel_locks: Option<Vec<KernelLock>>,
     /// What all programs together had of caches at the last window's end, if that was watched.
     pub caches: Option<CacheUse>,
     /// Groups that were confined, as they were last.
@@ -236,7 +242,7 @@ impl Daemon {
             unseen: self.summary.unseen.clone(),
             ..Snapshot::default()
         };
-        snapshot.sort(&self.tree, self.policy.groups());
+        snapshot.sort(&self.tree, self.policy.groups(), &self.meter);
         see(snapshot);
     }
 
@@ -291,6 +297,7 @@ impl Daemon {
         self.summary.unseen = self.unseen();
         self.summary.caches = self.meter.caches(&self.tree);
         self.summary.acquired = self.meter.acquired();
+        self.summary.kernel_locks = self.meter.kernel_locks();
         let window = Window { length, tasks: &tasks };
         for order in self.policy.window(&self.machine, &window) {
             let orders = self.orders.as_mut().filter(|_| !self.options.dry_run);
@@ -327,7 +334,7 @@ impl Daemon {
         for group in groups {
             let before = self.groups.get(&group.locks);
             if before.is_none_or(|old| old.cpus != group.cpus || old.state != group.state) {
-                tell(describe(&group));
+                tell(describe(&group, &self.meter));
             }
             self.groups.insert(group.locks.clone(), group);
         }
@@ -363,11 +370,18 @@ impl Drop for Daemon {
     }
 }
 
-/// A group in words.
-fn describe(group: &GroupStatus) -> String {
+/// A group in words, with those of its locks that are the kernel's.
+fn describe(group: &GroupStatus, meter: &Meter) -> String {
     let waiting = group.waiting.as_millionths() / 10_000;
+    let kernels: BTreeSet<&str> =
+        group.locks.iter().filter_map(|lock| meter.kernel_lock(*lock)).collect();
+    let named: String = kernels
+        .iter()
+        .take(NAMED)
+        .map(|lock| format!("; for {lock}, a lock of the kernel"))
+        .collect();
     format!(
-        "{} tasks that wait for locks {waiting} % of their time: {:?}, on cores {}",
+        "{} tasks that wait for locks {waiting} % of their time: {:?}, on cores {}{named}",
         group.tasks.len(),
         group.state,
         group.cpus

@@ -4,8 +4,8 @@
 //! * **Tasks** are the threads of the steered programs and of all that they start. Each window they
 //!   are listed anew ([`Tree`]).
 //! * **Metrics** come from what the machine offers ([`Meter`]): the scheduler's own times, samples
-//!   whose code is a spin loop, looks at threads that sleep for a lock, if the policy decides by
-//!   them, hardware counters ([`CounterSource`]), and, if asked for, what the measuring library counts in
+//!   whose code is a spin loop, looks at threads that sleep for a lock, the kernel's records of waits for
+//!   its own locks, if the policy decides by them, hardware counters ([`CounterSource`]), and, if asked for, what the measuring library counts in
 //!   programs that are started with it ([`recordings_folder`]).
 //! * **A policy** of `kilocore-sched-policy` decides, and its orders become affinities ([`Daemon`]) or
 //!   cgroups with cpusets ([`Control`]).
@@ -79,6 +79,20 @@
 //!   2.03 with `tracepoints` and 1.98 with `preload` (medians of 5 interleaved runs of 3 seconds),
 //!   so `auto` looks into `/proc`. A window with lost records is left to looks. Condition variables
 //!   are no locks to them either.
+//! * **Waits for the kernel's own locks are taken wherever they are to be had** (`kernel_locks.rs`,
+//!   `contention.rs`, `contention_events.rs`), also with `auto`, since who steers a program need not know
+//!   beforehand which locks it fights for. They are no part of `tracepoints`: an ordinary user may trace the
+//!   system calls of his own threads, but these places only with `CAP_PERFMON`, and kernels before 5.19 have
+//!   no such places. So `kernel` is a name of its own, which insists on them as `perf` does on samples. Whoever
+//!   may see them may see whole cores. So there are two events a core, which add nothing to switches, and the
+//!   kernel itself counts down how many records it may still make (`PERF_EVENT_IOC_REFRESH`): two thousand
+//!   waits a second on a core, whatever a program does. What is recorded of each fifth of a window stands for
+//!   the rest of it.
+//! * **No wait counts twice.** A wait that lies within another one belongs to that. What lies within a
+//!   futex (the lock of its bucket, the run queue of a core) is left out, as the futex's sleep is seen in other
+//!   ways. A thread sleeps for the kernel's locks for no longer than it neither ran, nor had no core, nor slept
+//!   in a futex, and spins no longer than it ran in the kernel; that it spun there takes nothing from what it did otherwise.
+//!   A read-write lock of the kernel is spun for before the kernel tells of it, which nobody sees.
 //! * **A recording is read as it grows** (`recordings.rs`): its counts are words that only grow, so
 //!   that a window is a difference, and there is nothing to lock. It knows no threads and no waits
 //!   under way, so looks and samples go on, and of each lock the larger of both counts
@@ -110,6 +124,8 @@ mod affinity;
 mod births;
 mod caches;
 mod confinement;
+mod contention;
+mod contention_events;
 mod control;
 mod counted;
 mod counters;
@@ -129,6 +145,7 @@ mod homecoming;
 mod host;
 mod journal;
 mod journal_name;
+mod kernel_locks;
 mod ledger;
 mod lineage;
 mod looks;
@@ -162,6 +179,7 @@ pub use error::{DaemonError, NoCpusets};
 pub use guardian::{Guardian, guard};
 pub use host::{Host, Linux};
 pub use journal::Journal;
+pub use kernel_locks::KernelLock;
 pub use ledger::Ledger;
 pub use machine::this_machine;
 pub use meter::{Meter, Metrics};

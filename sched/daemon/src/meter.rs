@@ -17,6 +17,7 @@ use crate::error::DaemonError;
 use crate::futexes::{Futexes, Slept};
 use crate::hardware::Hardware;
 use crate::host::Host;
+use crate::kernel_locks::{KernelLock, KernelLocks, is_kernels};
 use crate::looks::{self, Sleep};
 use crate::monitored_group;
 use crate::named::Named;
@@ -24,7 +25,7 @@ use crate::recordings::{Recent, Recordings};
 use crate::resctrl::{CacheUse, Monitor};
 use crate::spins::Spins;
 use crate::tree::{Thread, Tree};
-use crate::waits::{self, Wait, Waiter};
+use crate::waits::{self, Wait, Waiter, Waits};
 
 /// Where metrics come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +41,8 @@ pub enum Metrics {
     Preload,
     /// From the kernel's tracepoints, too; it is an error if they are not to be had.
     Tracepoints,
+    /// From the kernel's tracepoints of its own locks, too; it is an error if they are not to be had.
+    Kernel,
 }
 
 impl FromStr for Metrics {
@@ -52,8 +55,9 @@ impl FromStr for Metrics {
             "proc" => Ok(Self::Proc),
             "preload" => Ok(Self::Preload),
             "tracepoints" => Ok(Self::Tracepoints),
+            "kernel" => Ok(Self::Kernel),
             _ => Err(format!(
-                "there are no metrics '{text}'; choose auto, perf, proc, preload or tracepoints"
+                "there are no metrics '{text}'; choose auto, perf, proc, preload, tracepoints or kernel"
             )),
         }
     }
@@ -67,6 +71,7 @@ impl fmt::Display for Metrics {
             Self::Proc => "proc",
             Self::Preload => "preload",
             Self::Tracepoints => "tracepoints",
+            Self::Kernel => "kernel",
         })
     }
 }
@@ -89,6 +94,7 @@ pub struct Meter {
     counted: Option<Counted>,
     recordings: Option<Recordings>,
     futexes: Option<Futexes>,
+    kernel_locks: Option<KernelLocks>,
     /// Or why there is none.
     monitor: Result<Monitor, String>,
     /// How much of what recorded processes wait for is recorded.
@@ -150,9 +156,7 @@ impl Meter {
                      take --metrics proc, which sees no spinning"
                 )));
             }
-            (Metrics::Auto | Metrics::Preload | Metrics::Tracepoints, Err(error)) => {
-                Err(error.to_string())
-            }
+            (_, Err(error)) => Err(error.to_string()),
         };
         if let Err(reason) = &spins {
             unseen.push(format!("spinning (perf's clock: {reason})"));
@@ -165,6 +169,23 @@ impl Meter {
                  CONFIG_FTRACE_SYSCALLS, or take --metrics auto, which looks into /proc"
             ))
         })?;
+        let kernel_locks = match metrics {
+            Metrics::Proc => Err("not asked for".to_owned()),
+            _ => KernelLocks::find(),
+        };
+        let kernel_locks = match (metrics, kernel_locks) {
+            (Metrics::Kernel, Err(why)) => {
+                return Err(DaemonError::Metrics(format!(
+                    "the kernel's tracepoints of its own locks cannot be had: {why}; run as root or with \
+                     CAP_PERFMON, with tracefs mounted (`mount -t tracefs tracefs /sys/kernel/tracing`) and \
+                     Linux 5.19 or later, or take --metrics auto, which does without them"
+                )));
+            }
+            (_, found) => found,
+        };
+        if let Err(reason) = &kernel_locks {
+            unseen.push(format!("waits for the kernel's own locks (its tracepoints: {reason})"));
+        }
         // SAFETY: asks for a constant.
         let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
         let tick = Nanos(1_000_000_000 / u64::try_from(ticks).unwrap_or(100).max(1));
@@ -174,6 +195,7 @@ impl Meter {
             counted,
             recordings: None,
             futexes,
+            kernel_locks: kernel_locks.ok(),
             monitor: monitored_group::find(Path::new(monitored_group::MOUNTED))
                 .and(Err("resctrl is not asked for".to_owned())),
             coverage: BTreeMap::new(),
@@ -223,6 +245,13 @@ impl Meter {
             sources
                 .push("how long threads sleep in futexes (tracepoints of the kernel)".to_owned());
         }
+        if self.kernel_locks.is_some() {
+            sources.push(
+                "waits for the kernel's own locks, at most two thousand a second on each core (tracepoints \
+                 of the kernel)"
+                    .to_owned(),
+            );
+        }
         if self.recordings.is_some() {
             sources.push(
                 "how often pthread locks were acquired and how long waits for them were (measuring library \
@@ -249,6 +278,17 @@ impl Meter {
     #[must_use]
     pub fn acquired(&self) -> Option<u64> {
         self.recordings.as_ref().map(Recordings::acquired)
+    }
+
+    /// The kernel's own locks for which threads have waited so far, the longest first, if that is seen.
+    #[must_use]
+    pub fn kernel_locks(&self) -> Option<Vec<KernelLock>> {
+        self.kernel_locks.as_ref().map(KernelLocks::all)
+    }
+
+    /// What a lock is called, if it is one of the kernel's.
+    pub(crate) fn kernel_lock(&self, LockLabel(lock): LockLabel) -> Option<&str> {
+        self.kernel_locks.as_ref()?.name(lock)
     }
 
     /// What cannot be seen, as far as that is known by now.
@@ -292,6 +332,10 @@ impl Meter {
             }
         }
         self.looked += budget;
+        // The next slice begins when the daemon sleeps again.
+        if let Some(kernel_locks) = &mut self.kernel_locks {
+            kernel_locks.look(tree);
+        }
     }
 
     /// The window is over, of this length. Returns what each thread did on this machine.
@@ -306,6 +350,8 @@ impl Meter {
             self.counted.as_mut().map(|counted| counted.take(tree)).unwrap_or_default();
         let sampled = self.spins.as_mut().map(|spins| spins.take(tree));
         let traced = self.futexes.as_mut().map(|futexes| futexes.take(tree)).unwrap_or_default();
+        let mut in_kernel =
+            self.kernel_locks.as_mut().map(|locks| locks.take(length)).unwrap_or_default();
         let recorded = self.recordings.as_mut().map(|recordings| recordings.take(tree, length));
         let mut before = BTreeMap::new();
         let mut processes: BTreeMap<Named, Vec<(&Thread, Waiter)>> = BTreeMap::new();
@@ -318,16 +364,19 @@ impl Meter {
             let ran = since(now.0, then.0);
             let sampled =
                 sampled.as_ref().map(|all| all.get(&thread.of.id).copied().unwrap_or_default());
-            let waiter = Waiter {
+            let slept = match traced.get(&thread.of) {
+                Some(traced) => traced_sleep(traced, Nanos(length.0 - ran.0)),
+                None => self.slept(thread, ran, length),
+            };
+            let mut waiter = Waiter {
                 ran,
                 ready: since(now.1, then.1),
                 user: sampled.map(|sampled| sampled.user.min(ran)),
                 spun: sampled.map_or(Nanos(0), |sampled| sampled.spun.min(length)),
-                slept: match traced.get(&thread.of) {
-                    Some(traced) => traced_sleep(traced, Nanos(length.0 - ran.0)),
-                    None => self.slept(thread, ran, length),
-                },
+                slept,
+                in_kernel: Waits::new(),
             };
+            waiter.wait_in_kernel(in_kernel.remove(&thread.of.id).unwrap_or_default(), length);
             processes.entry(thread.process).or_default().push((thread, waiter));
         }
         let mut tasks = Vec::new();
@@ -343,7 +392,7 @@ impl Meter {
                     allowed: thread.allowed.clone(),
                     cpu: thread.stat.cpu,
                     ran: waiter.ran,
-                    user: waiter.user,
+                    user: waiter.user_and_spinning(),
                     ready: waiter.ready,
                     locks: locks.map(|wait| wait.of(thread.program)).collect(),
                     counters: counted.remove(&thread.of),
@@ -353,6 +402,9 @@ impl Meter {
         }
         tasks.sort_by_key(|task| task.task);
         estimate_neighbours(&mut tasks, machine, length);
+        if let Some(kernel_locks) = &mut self.kernel_locks {
+            kernel_locks.add(&tasks);
+        }
         self.before = before;
         self.seen.clear();
         self.looked = 0;
@@ -429,8 +481,11 @@ impl Waited {
 /// The label of a lock at an address of a program; 0 stands for those on which it spins, and 1 for all
 /// others that are recorded. Addresses of
 /// user space have 47 bits, or 56 on some machines, where labels of different programs may meet after 256
-/// programs.
+/// programs. A lock of the kernel is the same for all programs.
 pub(crate) fn label(program: ProgramId, word: u64) -> LockLabel {
+    if is_kernels(word) {
+        return LockLabel(word);
+    }
     LockLabel(word ^ u64::from(program.0).rotate_right(16))
 }
 

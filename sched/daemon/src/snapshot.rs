@@ -5,7 +5,7 @@ use std::fmt;
 
 use kilocore_sched_policy::{GroupStatus, LockLabel, ProgramId, TaskId};
 
-use crate::meter::word;
+use crate::meter::{Meter, word};
 use crate::resctrl::CacheUse;
 use crate::sums::OTHERS;
 use crate::tree::{Thread, Tree};
@@ -75,7 +75,7 @@ impl fmt::Debug for Watcher {
 
 impl Snapshot {
     /// Fills in what becomes of each thread.
-    pub(crate) fn sort(&mut self, tree: &Tree, groups: Vec<GroupStatus>) {
+    pub(crate) fn sort(&mut self, tree: &Tree, groups: Vec<GroupStatus>, meter: &Meter) {
         let confined: BTreeSet<TaskId> =
             groups.iter().flat_map(|group| group.tasks.iter().copied()).collect();
         for thread in tree.threads() {
@@ -84,7 +84,7 @@ impl Snapshot {
                 *self.others.entry(Other::of(thread)).or_default() += 1;
             }
         }
-        self.groups = groups.into_iter().map(|group| GroupView::of(group, tree)).collect();
+        self.groups = groups.into_iter().map(|group| GroupView::of(group, tree, meter)).collect();
     }
 }
 
@@ -103,12 +103,16 @@ impl Other {
 }
 
 impl GroupView {
-    fn of(status: GroupStatus, tree: &Tree) -> Self {
+    fn of(status: GroupStatus, tree: &Tree, meter: &Meter) -> Self {
         let threads = status.tasks.iter().filter_map(|task| tree.thread(*task));
         let programs: BTreeMap<ProgramId, u32> =
             threads.map(|thread| (thread.program, thread.process.id)).collect();
         let named = programs.values().take(NAMED).map(|pid| named(*pid)).collect();
-        let locks = status.locks.iter().take(NAMED).map(|lock| describe(*lock, &programs));
+        let lock = |lock: &LockLabel| match meter.kernel_lock(*lock) {
+            Some(kernels) => kernels.to_owned(),
+            None => describe(*lock, &programs),
+        };
+        let locks = status.locks.iter().take(NAMED).map(lock);
         Self {
             programs: named,
             locks: locks.collect(),

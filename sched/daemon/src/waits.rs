@@ -33,6 +33,37 @@ pub(crate) struct Waiter {
     pub(crate) spun: Nanos,
     /// For how long it slept in which words, and whether as threads sleep for a mutex.
     pub(crate) slept: BTreeMap<u64, (Nanos, bool)>,
+    /// For how long it waited for which of the kernel's own locks, which no recording knows.
+    pub(crate) in_kernel: Waits,
+}
+
+impl Waiter {
+    /// Adds what is known of its waits for the kernel's locks in a window of this length, as far as it had
+    /// time for them: it spun while it ran in the kernel, and slept while it neither ran, nor wanted a core and
+    /// had none, nor slept in a futex. The kernel's records end only when it has the lock and a core.
+    pub(crate) fn wait_in_kernel(&mut self, waits: Waits, length: Nanos) {
+        let futexes: u64 = self.slept.values().map(|(slept, _)| slept.0).sum();
+        let busy = self.ran.0.saturating_add(self.ready.0).saturating_add(futexes);
+        let asleep = length.0.saturating_sub(busy);
+        let in_kernel = self.ran.0.saturating_sub(self.user.unwrap_or_default().0);
+        let fits = |most: u64, of: fn(&Wait) -> Nanos| {
+            let all: u64 = waits.values().map(|wait| of(wait).0).sum();
+            move |time: Nanos| {
+                let part = u128::from(time.0) * u128::from(most.min(all));
+                Nanos(part.checked_div(all.into()).unwrap_or(0) as u64)
+            }
+        };
+        let spun = fits(in_kernel, |wait| wait.spun);
+        let slept = fits(asleep, |wait| wait.slept);
+        let fit = |wait: Wait| Wait { spun: spun(wait.spun), slept: slept(wait.slept), ..wait };
+        self.in_kernel = waits.into_iter().map(|(lock, wait)| (lock, fit(wait))).collect();
+    }
+
+    /// How long it ran its own code, if it was sampled, or spun for a lock, also for one of the kernel's.
+    pub(crate) fn user_and_spinning(&self) -> Option<Nanos> {
+        let spun: u64 = self.in_kernel.values().map(|wait| wait.spun.0).sum();
+        self.user.map(|user| Nanos((user.0 + spun).min(self.ran.0)))
+    }
 }
 
 /// What a thread had to do with a lock.
@@ -53,9 +84,10 @@ pub(crate) struct Combined {
     pub(crate) times: Times,
 }
 
-/// Of a thread whose process records nothing: what was seen. One that has not run at all is idle.
+/// Of a thread whose process records nothing: what was seen. One that has not run at all is idle, unless it
+/// is known to wait for one of the kernel's locks.
 pub(crate) fn seen(thread: &Waiter) -> Waits {
-    let mut waits = Waits::new();
+    let mut waits = thread.in_kernel.clone();
     if thread.spun.0 > 0 {
         waits.entry(SPINS).or_default().spun = thread.spun;
     }
@@ -70,7 +102,8 @@ pub(crate) fn seen(thread: &Waiter) -> Waits {
 pub(crate) fn combine(locks: &[Recent], threads: &[Waiter], length: Nanos) -> Combined {
     let mut waits = vec![Waits::new(); threads.len()];
     let places = Places::of(locks);
-    let mut unrecorded: Vec<Waits> = threads.iter().map(|_| Waits::new()).collect();
+    let mut unrecorded: Vec<Waits> =
+        threads.iter().map(|thread| thread.in_kernel.clone()).collect();
     let mut at_locks = vec![BTreeMap::<u64, u64>::new(); threads.len()];
     for (index, thread) in threads.iter().enumerate() {
         for (word, (slept, mutex)) in &thread.slept {
@@ -129,7 +162,8 @@ fn rooms(
     length: Nanos,
 ) -> Vec<u64> {
     let room = |((thread, at_locks), elsewhere): ((&Waiter, &BTreeMap<u64, u64>), &Waits)| {
-        let slept = at_locks.values().sum::<u64>() + total(elsewhere);
+        let elsewhere: u64 = elsewhere.values().map(|wait| wait.slept.0).sum();
+        let slept = at_locks.values().sum::<u64>().saturating_add(elsewhere);
         let busy = thread.ran.0.saturating_add(thread.ready.0).saturating_add(slept);
         if thread.ran.0 > 0 { length.0.saturating_sub(busy) } else { 0 }
     };
@@ -158,7 +192,11 @@ fn spread_spins(sums: &Sums, threads: &[Waiter], waits: &mut [Waits]) {
     let rooms = |waits: &[Waits]| -> Vec<u64> {
         let room = |(thread, waits): (&Waiter, &Waits)| {
             let spun: u64 = waits.values().map(|wait| wait.spun.0).sum();
-            let most = if thread.user.is_some() { thread.spun.0 } else { thread.ran.0 };
+            let in_kernel = || thread.in_kernel.values().map(|wait| wait.spun.0).sum();
+            let most = match thread.user {
+                Some(_) => thread.spun.0,
+                None => thread.ran.0.saturating_sub(in_kernel()),
+            };
             most.saturating_sub(spun)
         };
         threads.iter().zip(waits).map(room).collect()
@@ -223,7 +261,9 @@ mod tests {
     fn waiter(ran: u64, spun: u64, slept: &[(u64, u64, bool)]) -> Waiter {
         let slept = slept.iter().map(|(word, time, mutex)| (*word, (Nanos(*time), *mutex)));
         let user = Some(Nanos(ran));
-        Waiter { ran: Nanos(ran), ready: Nanos(0), user, spun: Nanos(spun), slept: slept.collect() }
+        let slept = slept.collect();
+        let (ran, ready, spun) = (Nanos(ran), Nanos(0), Nanos(spun));
+        Waiter { ran, ready, user, spun, slept, in_kernel: Waits::new() }
     }
 
     fn wait(spun: u64, slept: u64, acquired: u64) -> Wait {
@@ -258,6 +298,35 @@ mod tests {
         let waits = combine(&locks, &threads, LENGTH).of_threads;
         assert_eq!(waits[0], Waits::from([(0x40, wait(0, 1_000, 0))]));
         assert!(waits[1].is_empty() && waits[2].is_empty(), "it is idle, as ever");
+    }
+
+    #[test]
+    fn a_thread_waits_in_the_kernel_for_no_longer_than_it_has_time() {
+        let mut thread = waiter(400, 0, &[(0x40, 200, true)]);
+        thread.user = Some(Nanos(300));
+        let waits = [(1 << 63, wait(150, 300, 0)), (3 << 62, wait(0, 0, 0))];
+        thread.wait_in_kernel(Waits::from(waits), LENGTH);
+        assert_eq!(thread.in_kernel[&(1 << 63)], wait(100, 300, 0), "100 of it ran in the kernel");
+        assert_eq!(thread.user_and_spinning(), Some(Nanos(400)));
+        thread.wait_in_kernel(Waits::from([(1 << 63, wait(20, 900, 0))]), LENGTH);
+        assert_eq!(thread.in_kernel[&(1 << 63)], wait(20, 400, 0), "200 it slept in the futex");
+        assert_eq!(thread.user_and_spinning(), Some(Nanos(320)));
+        thread.ready = Nanos(150);
+        thread.wait_in_kernel(Waits::from([(1 << 63, wait(20, 900, 0))]), LENGTH);
+        assert_eq!(thread.in_kernel[&(1 << 63)].slept, Nanos(250), "150 it had no core");
+    }
+
+    #[test]
+    fn waits_in_the_kernel_count_beside_those_that_are_recorded_and_leave_these_less_time() {
+        const KERNELS: u64 = u64::MAX << 40;
+        let mut thread = waiter(400, 0, &[]);
+        thread.in_kernel = Waits::from([(KERNELS, wait(50, 500, 0))]);
+        assert_eq!(seen(&thread), thread.in_kernel);
+        let locks = [recent(0x40, Family::Mutex, 3, 300)];
+        let combined = combine(&locks, &[thread], LENGTH);
+        let expected = [(0x40, wait(0, 100, 3)), (KERNELS, wait(50, 500, 0))];
+        assert_eq!(combined.of_threads[0], Waits::from(expected), "of 1000, 400 on a core");
+        assert_eq!((combined.times.recorded, combined.times.elsewhere), (Nanos(100), Nanos(550)));
     }
 
     #[test]
@@ -332,18 +401,23 @@ mod tests {
 
     fn any_thread() -> impl Strategy<Value = Waiter> {
         let slept = prop::collection::btree_map(2_u64..5_000, (0_u64..=1_000, any::<bool>()), 0..2);
-        (0_u64..=1_000, 0_u64..=1_000, any::<bool>(), 0_u64..=1_000, slept).prop_map(
-            |(ran, ready, sampled, spun, slept)| {
+        let in_kernel = prop::option::of((0_u64..=1_000, 0_u64..=1_000));
+        (0_u64..=1_000, 0_u64..=1_000, any::<bool>(), 0_u64..=1_000, slept, in_kernel).prop_map(
+            |(ran, ready, sampled, spun, slept, in_kernel)| {
                 let asleep = |(word, (time, mutex)): (u64, (u64, bool))| {
                     (word, (Nanos(time.min(1_000 - ran)), mutex))
                 };
-                Waiter {
+                let mut waiter = Waiter {
                     ran: Nanos(ran),
                     ready: Nanos(ready),
                     user: sampled.then_some(Nanos(ran)),
-                    spun: Nanos(spun),
+                    spun: Nanos(if in_kernel.is_none() { spun } else { 0 }),
                     slept: slept.into_iter().map(asleep).collect(),
-                }
+                    in_kernel: Waits::new(),
+                };
+                let waits = in_kernel.map(|(spun, slept)| (1 << 63, wait(spun, slept, 0)));
+                waiter.wait_in_kernel(waits.into_iter().collect(), LENGTH);
+                waiter
             },
         )
     }

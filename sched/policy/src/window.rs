@@ -63,6 +63,7 @@ pub struct TaskWindow {
     /// How long it had a core.
     pub ran: Nanos,
     /// How long of that it was its own code that ran, and not the kernel for it, if the driver knows.
+    /// Spinning belongs to it, also for a lock of the kernel.
     pub user: Option<Nanos>,
     /// How long it wanted a core and had none.
     pub ready: Nanos,

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use kilocore_command_line::{Failure, output, say};
-use kilocore_sched_daemon::{CacheUse, Summary};
-use kilocore_sched_policy::{GroupState, GroupStatus, Progress};
+use kilocore_sched_daemon::{CacheUse, KernelLock, Summary};
+use kilocore_sched_policy::{GroupState, GroupStatus, Progress, Share};
 use serde_json::{Value, json};
+
+/// So many of the kernel's locks are named on standard error at most.
+const NAMED: usize = 3;
 
 /// Says on standard error what was done; writes it into these files, and prints it as JSON if that is asked.
 pub(super) fn write(
@@ -44,6 +47,16 @@ fn print(done: &Summary, dry_run: bool) {
             group.changes
         ));
     }
+    // Less is no cause of anything.
+    let notable = |lock: &&KernelLock| lock.share >= Share::percent(1);
+    let kernels = done.kernel_locks.iter().flatten().filter(notable).take(NAMED);
+    let kernels: Vec<String> = kernels.map(kernel_lock).collect();
+    if !kernels.is_empty() {
+        say(&format!(
+            "steer: of the time that threads ran or waited for locks, they waited for locks of the kernel: {}",
+            kernels.join("; ")
+        ));
+    }
     if let Some(caches) = done.caches {
         say(&format!("steer: {}", words(caches)));
     }
@@ -80,6 +93,11 @@ fn print(done: &Summary, dry_run: bool) {
     }
 }
 
+/// A lock of the kernel in words, with the share of its waits.
+fn kernel_lock(lock: &KernelLock) -> String {
+    format!("{} % for {}", lock.share.as_millionths() / 10_000, lock.lock)
+}
+
 /// By what it is known how much is done, as the end of a sentence.
 pub(super) fn judged(by: Progress) -> String {
     format!(", judged by {}", word(by))
@@ -114,6 +132,16 @@ fn document(done: &Summary, dry_run: bool) -> Value {
         "refused": done.refused,
         "restored": done.restored,
         "acquired": done.acquired,
+        "kernel_locks": done.kernel_locks.as_ref().map(|locks| {
+            let told = |lock: &KernelLock| {
+                json!({
+                    "lock": lock.lock,
+                    "waited_ns": lock.waited.0,
+                    "share": f64::from(lock.share.as_millionths()) / 1e6,
+                })
+            };
+            locks.iter().map(told).collect::<Vec<_>>()
+        }),
         "caches": done.caches.map(|caches| {
             json!({ "occupied_bytes": caches.occupied, "transferred_bytes": caches.transferred })
         }),

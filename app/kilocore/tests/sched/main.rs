@@ -3,6 +3,7 @@
 mod cpuset;
 mod descendants;
 mod failures;
+mod kernel_locks;
 mod metrics;
 mod namespaces;
 mod other_users;

@@ -93,6 +93,17 @@ impl Event {
         done(unsafe { ioctls::DISABLE(self.fd(), 0) })
     }
 
+    /// Lets the event begin, or go on, until it has happened so many more times than it was allowed to
+    /// before. Then the kernel disables it.
+    ///
+    /// # Errors
+    /// If it takes no samples.
+    pub fn allow(&self, times: u32) -> io::Result<()> {
+        let times = libc::c_int::try_from(times).unwrap_or(libc::c_int::MAX);
+        // SAFETY: the request takes a number.
+        done(unsafe { ioctls::REFRESH(self.fd(), times) })
+    }
+
     /// From now on, a sample is taken whenever it has happened so many times.
     ///
     /// # Errors

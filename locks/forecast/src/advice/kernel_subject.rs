@@ -114,7 +114,7 @@ static SUBJECTS: &[Subject] = &[
     },
     Subject {
         what: "directories",
-        names: &[],
+        names: &["a directory's lock"],
         calls: &[
             "open*",
             "creat",
@@ -132,7 +132,7 @@ static SUBJECTS: &[Subject] = &[
     },
     Subject {
         what: "files",
-        names: &["a file's position"],
+        names: &["a file's position", "a file's lock"],
         calls: &["fallocate", "ftruncate", "truncate", "fsync", "fdatasync"],
         through: &[],
         mend: FILES,

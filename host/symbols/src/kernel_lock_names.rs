@@ -49,6 +49,36 @@ const NAMES: &[(&str, &[&str])] = &[
     ),
     ("a file's position", &["__fdget_pos", "fdget_pos"]),
     (
+        "a directory's lock",
+        &[
+            "do_unlinkat",
+            "do_rmdir",
+            "filename_create",
+            "path_openat",
+            "open_last_lookups",
+            "lookup_slow",
+            "iterate_dir",
+            "lock_rename*",
+            "lock_two_directories",
+        ],
+    ),
+    (
+        "a file's lock",
+        &[
+            "ext4_buffered_write_iter",
+            "ext4_dio_write_iter",
+            "ext4_dax_write_iter",
+            "ext4_fallocate",
+            "generic_file_write_iter",
+            "btrfs_buffered_write",
+            "btrfs_direct_write",
+            "xfs_ilock*",
+            "f2fs_file_write_iter",
+            "shmem_file_write_iter",
+            "do_truncate",
+        ],
+    ),
+    (
         "the table of open files",
         &["alloc_fd", "file_close_fd*", "fd_install", "do_dup2", "close_fd*"],
     ),
@@ -57,7 +87,15 @@ const NAMES: &[(&str, &[&str])] = &[
 ];
 
 /// The name of a lock that is acquired in a function, or `None` if nobody knows.
-pub(crate) fn name(function: &str) -> Option<&'static str> {
+///
+/// ```
+/// use kilocore_symbols::kernel_lock_name;
+///
+/// assert_eq!(kernel_lock_name("__vm_munmap"), Some("mmap_lock"));
+/// assert_eq!(kernel_lock_name("__x64_sys_munmap"), None);
+/// ```
+#[must_use]
+pub fn kernel_lock_name(function: &str) -> Option<&'static str> {
     let is = |known: &str| match known.strip_suffix('*') {
         Some(start) => function.starts_with(start),
         None => function == known,
@@ -70,13 +108,15 @@ pub(crate) fn name(function: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::kernel_lock_name as name;
 
     #[test]
     fn locks_are_known_by_who_acquires_them() {
         assert_eq!(name("__vm_munmap"), Some("mmap_lock"));
         assert_eq!(name("folio_lruvec_lock_irqsave"), Some("lru_lock"));
+        assert_eq!(name("do_unlinkat"), Some("a directory's lock"));
+        assert_eq!(name("ext4_buffered_write_iter"), Some("a file's lock"));
         assert_eq!(name("__vm_munmap_other"), None);
-        assert_eq!(name("ext4_file_write_iter"), None);
+        assert_eq!(name("ext4_file_read_iter"), None);
     }
 }
