@@ -274,6 +274,8 @@ fn ends_by(signal: libc::c_int) {
     if signal != libc::SIGKILL {
         let said = text(&output);
         assert!(said.contains("somebody asked for the end"), "{said}");
+        // The guardian would say that. It is for a Kilocore that was killed.
+        assert!(!said.contains("got their affinity back"), "{said}");
     }
 }
 

@@ -44,10 +44,10 @@ pub(crate) fn is_kernels(lock: u64) -> bool {
     lock >= KERNEL
 }
 
-/// The names of the kernel's functions, read when the first is asked for, and the places that they give.
+/// The names of the kernel's functions, and the places that they give.
 #[derive(Debug, Default)]
 struct Places {
-    /// Also if there are none.
+    /// As far as they can be read, and `None` until they were.
     symbols: Option<Option<KernelSymbols>>,
     /// Where waits with a stack begin, spinning or not, if they count.
     of_stacks: BTreeMap<(bool, Vec<u64>), Option<PlaceId>>,
@@ -79,7 +79,10 @@ impl KernelLocks {
     /// # Errors
     /// Why their waits cannot be seen, in words.
     pub(crate) fn find() -> Result<Self, String> {
-        Ok(Self::of(Box::new(Kernel::open()?)))
+        let mut own = Self::of(Box::new(Kernel::open()?));
+        // Now, as it would take a part of the first window.
+        own.places.read();
+        Ok(own)
     }
 
     fn of(source: Box<dyn ContentionSource>) -> Self {
@@ -193,14 +196,19 @@ fn longest(waits: BTreeMap<u64, Wait>) -> Waits {
 }
 
 impl Places {
+    /// Reads the names, if they have not been read.
+    fn read(&mut self) {
+        self.symbols.get_or_insert_with(|| KernelSymbols::of_this_host().ok());
+    }
+
     /// Where a wait begins, if it counts.
     fn of(&mut self, begin: &Begin) -> Option<PlaceId> {
         let key = (begin.spins, begin.stack.clone());
         if let Some(known) = self.of_stacks.get(&key) {
             return *known;
         }
-        let symbols =
-            self.symbols.get_or_insert_with(|| KernelSymbols::of_this_host().ok()).as_ref();
+        self.read();
+        let symbols = self.symbols.as_ref().and_then(Option::as_ref);
         let name = |address| Some(symbols?.function(address)?.name.to_owned());
         let place = lock_at(begin, &name).map(|lock| {
             let known = self.locks.iter().position(|known| *known == lock);
