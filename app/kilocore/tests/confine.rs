@@ -1,7 +1,9 @@
 //! `kilocore doctor --confine`: a server is confined in turn while it serves, what it does is counted, and
 //! everything is put back, whatever ends Kilocore.
 
-use std::fs;
+#[path = "common/compiled.rs"]
+mod compiled;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
@@ -12,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use compiled::compiled;
 use kilocore_hardware::{CpuSet, affinity};
 use kilocore_lock_profile::{Profile, Scaling, WhyNotTimed};
 
@@ -81,11 +84,7 @@ fn built() -> &'static Path {
     static PROGRAM: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = PROGRAM.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let (source, program) = (folder.path().join("server.c"), folder.path().join("server"));
-        fs::write(&source, SERVER).expect("room");
-        let mut compiler = Command::new("cc");
-        let compiled = compiler.args(["-O1", "-pthread", "-o"]).arg(&program).arg(&source).status();
-        assert!(compiled.expect("a compiler").success());
+        let program = compiled(&folder, "server", SERVER, &[]);
         (folder, program)
     });
     path

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_sim::Sim;
-use measured::{LIMIT, run_while};
+use measured::{LIMIT, compiled, run_while};
 use serde_json::Value;
 
 const MACHINE: [&str; 2] = ["--machine", "opteron-6344-4s"];
@@ -264,11 +264,7 @@ int main(void) {
 #[test]
 fn a_program_is_watched_beside_the_library_unless_a_recorder_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (source, program) = (folder.path().join("own.c"), folder.path().join("own"));
-    fs::write(&source, OWN_SPIN_LOCK).expect("there is room");
-    let mut compiler = Command::new("gcc");
-    compiler.args(["-O2", "-pthread", "-o"]).args([&program, &source]);
-    succeed(compiler);
+    let program = compiled(&folder, "own", OWN_SPIN_LOCK, &["-O2"]);
     if !kilocore_lock_recorder::can_watch() {
         return;
     }

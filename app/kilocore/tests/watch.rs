@@ -1,6 +1,8 @@
 //! Watching programs from outside: locks that no library under the program sees, in programs that
 //! run already.
 
+#[path = "common/compiled.rs"]
+mod compiled;
 mod watch_as_user;
 mod watch_edges;
 mod watch_kernel;

@@ -1,25 +1,18 @@
 //! The kernel's own locks are named in programs that run already as in those that kilocore starts.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use kilocore_lock_profile::{KernelLockWaits, Profile, ThreadTimes};
 
+use crate::compiled::compiled;
 use crate::{Running, can_watch, kilocore, profile, run};
 
 /// Seconds for which a program is watched, until something is seen: on a busy host, its threads may wait for a
 /// core most of the time.
 const SECONDS: [&str; 4] = ["2", "4", "8", "16"];
 
-/// Builds the program, whose source is beside the tests that use it.
-fn build(folder: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/kernel_locks.c");
-    let program = folder.join("kernel_locks");
-    let mut compiler = Command::new("gcc");
-    compiler.args(["-O2", "-pthread", "-o"]).args([&program, &source]);
-    assert!(compiler.status().expect("there is a compiler").success());
-    program
-}
+/// The program.
+const SOURCE: &str = include_str!("common/kernel_locks.c");
 
 /// Its arguments: many threads that are busy all the time with one thing.
 fn words<'a>(what: &'a str, folder: &'a Path) -> [&'a str; 5] {
@@ -52,7 +45,7 @@ fn longest<'a>(profile: &'a Profile, calls: &[&str]) -> Option<&'a KernelLockWai
 /// waits were for.
 fn watched_both_ways(what: &str, calls: &[&str]) -> Option<[KernelLockWaits; 2]> {
     let folder = tempfile::tempdir().unwrap();
-    let program = build(folder.path());
+    let program = compiled(&folder, "kernel_locks", SOURCE, &[]);
     let running = Running::start(&program, &words(what, folder.path()));
     let pid = running.pid();
     let attached = ["--pid", pid.as_str()];
@@ -111,7 +104,7 @@ fn the_lock_of_a_directory_or_a_file_is_told_by_the_functions_that_acquire_it() 
 #[test]
 fn the_doctor_names_the_kernels_lock_of_a_program_that_runs_already() {
     let folder = tempfile::tempdir().unwrap();
-    let program = build(folder.path());
+    let program = compiled(&folder, "kernel_locks", SOURCE, &[]);
     let running = Running::start(&program, &words("memory", folder.path()));
     let mut said = Vec::new();
     for seconds in SECONDS {

@@ -1,30 +1,18 @@
 //! Measuring programs with the library as it ships.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
+
+#[path = "compiled.rs"]
+mod compiled;
+pub(crate) use compiled::compiled;
 
 /// Enough for anything here, on a machine that does much else.
 pub(crate) const LIMIT: Duration = Duration::from_secs(300);
-
-/// A C program, compiled with these options.
-pub(crate) fn compiled(folder: &TempDir, name: &str, source: &str, options: &[&str]) -> PathBuf {
-    let text = folder.path().join(format!("{name}.c"));
-    let program = folder.path().join(name);
-    fs::write(&text, source).expect("a folder of the test's own");
-    let status = Command::new("cc")
-        .args(["-O1", "-pthread", "-o"])
-        .args([&program, &text])
-        .args(options)
-        .status()
-        .expect("a C compiler is needed for these tests");
-    assert!(status.success(), "{name} does not compile");
-    program
-}
 
 /// A program that takes a lock a thousand times, is there long enough to be seen, says so and ends
 /// with status 5.

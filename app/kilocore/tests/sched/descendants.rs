@@ -6,6 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::compiled::compiled;
+
 use crate::programs::{Program, all_cores, confined, is_root, masks, restored, sched, wait_until};
 
 /// A program whose threads start daemons and threads. `daemon` lets its first thread start a process that starts
@@ -73,12 +75,7 @@ int main(void) {
 "#;
 
 fn family(folder: &Path) -> PathBuf {
-    let (source, program) = (folder.join("family.c"), folder.join("family"));
-    fs::write(&source, FAMILY).expect("room");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-w", "-pthread", "-o"]).arg(&program).arg(&source);
-    assert!(compiler.status().expect("a compiler").success());
-    program
+    compiled(folder, "family", FAMILY, &["-w"])
 }
 
 /// A process that ends with the test.

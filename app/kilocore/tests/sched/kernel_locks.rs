@@ -3,31 +3,25 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::compiled::compiled;
 use crate::programs::{Program, is_root, sched};
 
 /// Somebody who is not root.
 const NOBODY: u32 = 65_534;
 
+/// The program.
+const SOURCE: &str = include_str!("../common/kernel_locks.c");
+
 /// Threads of the program.
 const THREADS: u64 = 8;
-
-fn build(folder: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/kernel_locks.c");
-    let program = folder.join("kernel_locks");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O2", "-pthread", "-o"]).args([&program, &source]);
-    assert!(compiler.status().expect("a compiler").success());
-    program
-}
 
 /// Steers a program whose threads fight for the lock of their memory for so many milliseconds of each fifty.
 /// `None`, told, where the kernel does not show such waits.
 fn steered(busy: &str, metrics: &str, seconds: &str) -> Option<serde_json::Value> {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut program = Command::new(build(folder.path()));
+    let mut program = Command::new(compiled(&folder, "kernel_locks", SOURCE, &[]));
     let threads = THREADS.to_string();
     program.args(["memory", &threads]).arg(folder.path()).args([busy, "50"]);
     let running = Program::in_command(&mut program);

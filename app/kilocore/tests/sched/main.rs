@@ -1,5 +1,7 @@
 //! `kilocore steer` puts every affinity back, whatever ends it.
 
+#[path = "../common/compiled.rs"]
+mod compiled;
 mod cpuset;
 mod descendants;
 mod failures;

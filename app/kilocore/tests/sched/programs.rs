@@ -11,6 +11,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use crate::compiled::compiled;
+
 /// How long anything may take before a test fails.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -65,11 +67,7 @@ pub(crate) fn sleepers() -> &'static Path {
     static PROGRAM: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = PROGRAM.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let (source, program) = (folder.path().join("sleepers.c"), folder.path().join("sleepers"));
-        fs::write(&source, SLEEPERS).expect("room");
-        let mut compiler = Command::new("cc");
-        let compiled = compiler.args(["-O1", "-pthread", "-o"]).arg(&program).arg(&source).status();
-        assert!(compiled.expect("a compiler").success());
+        let program = compiled(&folder, "sleepers", SLEEPERS, &[]);
         (folder, program)
     });
     path
