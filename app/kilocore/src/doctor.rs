@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use clap::Args;
 
@@ -49,7 +48,6 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wanted = RecordingOptions {
         timing: timing.as_ref(),
         confined_for: arguments.timing.confined_for()?,
-        in_windows: &Mutex::default(),
         confined_run: !arguments.once,
         count_lines: false,
         output_to_stderr: arguments.reports.json,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use kilocore_lock_profile::Profile;
+use kilocore_lock_profile::{Profile, Scaling};
 
 use crate::{Shortage, WatchError};
 
@@ -28,8 +28,9 @@ pub struct Conduct<'a> {
     /// so this is only for processes that have no other children.
     pub adopt_orphans: bool,
     /// Is called with the program's process id when [`Conduct::duration`] is over, before the program is asked to end:
-    /// for what is done with it while it runs on. Not in a second run.
-    pub before_end: Option<Box<dyn Fn(u32) + Sync + 'a>>,
+    /// for what is timed of it while it runs on, which becomes the
+    /// profile's [`scaling`](kilocore_lock_profile::Profile::scaling). Not in a second run.
+    pub before_end: Option<Box<dyn Fn(u32) -> Scaling + Sync + 'a>>,
     /// Is called before a second run, if there is to be one.
     pub before_confined_run: Option<Box<dyn FnOnce() + 'a>>,
 }

@@ -10,7 +10,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{
-    FORMAT, FORMAT_VERSION, Process, Profile, Run, Snapshot, Unrecorded, WhyUnrecorded,
+    FORMAT, FORMAT_VERSION, Process, Profile, Run, Scaling, Snapshot, Unrecorded, WhyUnrecorded,
 };
 use kilocore_lock_watcher::{WatchError, possible};
 use kilocore_process::{
@@ -109,7 +109,7 @@ pub fn measure_as(
         host: host(measurement.begin.rate_since()),
         runs,
         trace: None,
-        scaling: None,
+        scaling: first.scaling,
     };
     let Once { status, interrupted, time_was_up, never_began, shortages, not_watched, .. } = first;
     Ok(Measured { profile, status, interrupted, time_was_up, never_began, shortages, not_watched })
@@ -144,6 +144,7 @@ struct Once {
     never_began: bool,
     shortages: Vec<(u32, Shortage)>,
     not_watched: Option<WatchError>,
+    scaling: Option<Scaling>,
 }
 
 impl Measurement<'_> {
@@ -191,6 +192,7 @@ impl Measurement<'_> {
         let from = watched.begin.as_ref().map_or(began, |moment| moment.mark);
         let to = watched.end.as_ref().map_or(over, |moment| moment.mark);
         let processes = self.processes(&watched, recordings.path())?;
+        let scaling = watched.scaling;
         let (time_was_up, never_began, pid) =
             (watched.time_was_up, watched.never_began, watched.pid);
         let mut report = watched.looker.finish(&processes, |pid| recordings.has(pid));
@@ -227,7 +229,16 @@ impl Measurement<'_> {
         };
         let interrupted = end.interrupted || time_was_up;
         let status = end.status;
-        Ok(Once { run, status, interrupted, time_was_up, never_began, shortages, not_watched })
+        Ok(Once {
+            run,
+            status,
+            interrupted,
+            time_was_up,
+            never_began,
+            shortages,
+            not_watched,
+            scaling,
+        })
     }
 
     /// How the program is started.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use kilocore_lock_profile::{RecordingError, Snapshot};
+use kilocore_lock_profile::{RecordingError, Scaling, Snapshot};
 use kilocore_process::Started;
 
 use crate::clock::Mark;
@@ -20,8 +20,8 @@ pub(crate) struct Schedule {
     pub(crate) duration: Option<Duration>,
 }
 
-/// What is done with a program, by its process id, before it is asked to end.
-pub(crate) type BeforeEnd<'a> = Option<&'a (dyn Fn(u32) + Sync)>;
+/// What is timed of a program, by its process id, before it is asked to end.
+pub(crate) type BeforeEnd<'a> = Option<&'a (dyn Fn(u32) -> Scaling + Sync)>;
 
 /// A moment at which the recordings were read.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub(crate) struct Watched<'a> {
     /// When what counts ended, if that was not with the program.
     pub(crate) end: Option<Moment>,
     pub(crate) time_was_up: bool,
+    /// What was timed before it was asked to end.
+    pub(crate) scaling: Option<Scaling>,
 }
 
 /// What counts at present.
@@ -74,6 +76,7 @@ pub(crate) fn watch<'a>(
         never_began: schedule.delay.is_some(),
         end: None,
         time_was_up: false,
+        scaling: None,
     };
     if schedule.delay.is_none() {
         tell(Counting::Begin(program.pid));
@@ -109,7 +112,7 @@ pub(crate) fn watch<'a>(
                 watched.end = Some(moment(places.recordings, &watched.looker)?);
                 // What the program does while it ends does not count, so it is asked only now.
                 if let (true, Some(before_end)) = (time_is_up, before_end) {
-                    before_end(program.pid);
+                    watched.scaling = Some(before_end(program.pid));
                 }
                 watched.time_was_up = time_is_up && program.terminate();
                 change = None;

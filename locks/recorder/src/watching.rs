@@ -1,6 +1,7 @@
 //! Measuring a program from outside, without anything in it: one that is started for that, or one
 //! that runs already.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -59,14 +60,14 @@ pub fn measure_watching(
     let (ended, watched) = thread::scope(|scope| {
         let watcher = scope.spawn(move || {
             let Ok(program) = started.recv() else { return Ok(None) };
+            let scaling = Cell::new(None);
             let end = || {
-                if let Some(before_end) = before_end {
-                    before_end(program.pid);
-                }
+                scaling.set(before_end.map(|before_end| before_end(program.pid)));
                 program.terminate()
             };
             let mut over = EndConditions { events, delay, duration, end: &end, interrupted: None };
-            over.watch(program.pid, ProcessScope::Tree, false).map(Some)
+            let seen = over.watch(program.pid, ProcessScope::Tree, false);
+            seen.map(|seen| Some((seen, scaling.take())))
         });
         let start = Start {
             command,
@@ -85,7 +86,7 @@ pub fn measure_watching(
     });
     let (surroundings, end) = ended.map_err(|reason| failed(reason.into()))?;
     let Surroundings { interference, cores_lost } = surroundings;
-    let seen = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
+    let (seen, scaling) = watched?.ok_or_else(|| failed(io::Error::other("it was not started")))?;
     let used = end.user + end.system;
     let whole = delay.is_none() && !seen.time_was_up && !end.interrupted;
     let run = seen.run.map(|run| Run {
@@ -97,7 +98,9 @@ pub fn measure_watching(
     });
     let words = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let interrupted = end.interrupted;
-    Ok(Measured { interrupted, ..measured(words, run, end.status, seen.time_was_up, begin) })
+    let mut measured = measured(words, run, end.status, seen.time_was_up, begin);
+    measured.profile.scaling = scaling;
+    Ok(Measured { interrupted, ..measured })
 }
 
 /// Watches a process that runs already, alone or with those that `scope` names, until the time is up, the process has

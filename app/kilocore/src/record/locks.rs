@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
@@ -63,7 +62,6 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let wanted = RecordingOptions {
         timing: None,
         confined_for: None,
-        in_windows: &Mutex::default(),
         confined_run: arguments.twice,
         count_lines: arguments.count_lines,
         output_to_stderr: arguments.json,
@@ -134,8 +132,6 @@ pub(crate) struct RecordingOptions<'a> {
     pub(crate) timing: Option<&'a Timing>,
     /// For how long it is confined to fewer cores while it runs on, if it is.
     pub(crate) confined_for: Option<Duration>,
-    /// Where what was measured then is put, if Kilocore started it.
-    pub(crate) in_windows: &'a Mutex<Option<Scaling>>,
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
     /// Whether it is run once more, under QEMU.
@@ -191,11 +187,9 @@ pub(crate) fn run(
             measured
         }
     };
-    let in_windows = wanted.in_windows.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let (Some(command), [first, ..]) = (choice.command(), &measured.profile.runs[..]) {
         launch::check_loaded(command, first.exit_status)?;
     }
-    measured.profile.scaling = measured.profile.scaling.or(in_windows);
     if let Some(timing) = wanted.timing {
         let part = wanted.window.delay.is_some() || wanted.window.duration.is_some();
         timing::time(&mut measured, asked, timing, part);
@@ -230,20 +224,17 @@ fn recorded(
         .map_err(|error| launch::not_measured(command, error))
 }
 
-fn conduct<'a>(wanted: &RecordingOptions<'a>) -> Conduct<'a> {
-    let confined_for = wanted.confined_for;
-    let in_windows = wanted.in_windows;
-    let confine = move |budget| {
+fn conduct(wanted: &RecordingOptions<'_>) -> Conduct<'static> {
+    let confine = |budget| {
         let before_end = move |pid| {
             let target = Target { pid, with_descendants: true };
             // A signal ends the program, and with it the windows.
-            let scaling = target.time(budget, &|| false);
-            *in_windows.lock().unwrap_or_else(PoisonError::into_inner) = Some(scaling);
+            target.time(budget, &|| false)
         };
-        Box::new(before_end) as Box<dyn Fn(u32) + Sync>
+        Box::new(before_end) as Box<dyn Fn(u32) -> Scaling + Sync>
     };
     Conduct {
-        before_end: confined_for.map(confine),
+        before_end: wanted.confined_for.map(confine),
         delay: wanted.window.delay,
         duration: wanted.window.duration,
         by_signals: true,
