@@ -35,7 +35,7 @@ use expected_gain::{about_gains, nothing_helps, praise};
 pub(crate) use held_against::held_against;
 pub(crate) use kernel_locks::said_beside;
 pub(crate) use next_step::with_next_steps;
-use outlook::{lost, shape};
+use outlook::{LESSER_PART, lost, shape};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
 pub use tried_here::with_trial;
 use uncertain_hold::vague_hold;
@@ -50,9 +50,6 @@ use kilocore_show::shell::shell_words;
 
 use crate::{Curve, Recommendation, Verdict};
 
-/// Nor does it matter below this share of what is lost against a program that scales. Something else
-/// limits that program.
-const LESSER_PART: f64 = 0.25;
 /// If threads spend more than this share of their time on conditions, it is open what more threads
 /// would do.
 const HALF: f64 = 0.5;

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::candidate::{Band, Candidate, simulate_all};
+use crate::candidate::{Candidate, simulate_these};
 use crate::question::{Question, TODAY};
 use crate::{Curve, ForecastLock, PointError, Profiled, TriedLock, Workload, curve_on};
 
@@ -48,18 +48,24 @@ pub(crate) fn simulated(
     let most_used = most_used.max_by_key(|lock| lock.acquisitions + lock.shared_acquisitions);
     let Some(most_used) = most_used else { return Ok(None) };
     let threads = u32::try_from(profiled.threads).unwrap_or(u32::MAX).max(1);
-    let mut points = Vec::new();
-    for &cores in &question.cores {
+    // Another workload for each number of cores, and so a candidate.
+    let workload_on = |cores: &u32| {
         let mut workload = profiled.workload.clone();
         for &index in &following {
             let lock = &mut workload.locks[index];
             lock.instances = lock.instances.saturating_mul(cores.div_ceil(threads));
         }
-        let workloads = [0, 1, 2].map(|_| Cow::Borrowed(&workload));
-        let mut candidate = Candidate::new(TriedLock::Mutex(TODAY), workloads);
-        simulate_all(&mut [&mut candidate], (&[cores], Band::OfChance), question, progress)?;
-        points.extend(candidate.point(cores));
-    }
+        workload
+    };
+    let workloads: Vec<Workload> = question.cores.iter().map(workload_on).collect();
+    let under =
+        |workload| Candidate::new(TriedLock::Mutex(TODAY), [0; 3].map(|_| Cow::Borrowed(workload)));
+    let mut candidates: Vec<Candidate<'_>> = workloads.iter().map(under).collect();
+    let wanted = question.cores.iter().enumerate().map(|(of, &cores)| (of, (cores, 0))).collect();
+    let mut all: Vec<&mut Candidate<'_>> = candidates.iter_mut().collect();
+    simulate_these(&mut all, wanted, question, progress)?;
+    let on = |(candidate, &cores): (&Candidate<'_>, &u32)| candidate.point(cores);
+    let points = candidates.iter().zip(&question.cores).filter_map(on).collect();
     Ok(Some(AsManyAsThreads {
         curve: curve_on(question.machine, TODAY.name(), points),
         place: most_used.place.clone(),

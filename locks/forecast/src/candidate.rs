@@ -113,6 +113,20 @@ pub(crate) fn simulate_all(
                 .collect::<Vec<_>>()
         })
         .collect();
+    simulate_these(candidates, missing, question, progress)
+}
+
+/// Simulates points at once, on all cores of the host: of which candidate, on how many cores, and with which of its
+/// workloads.
+///
+/// # Errors
+/// [`PointError`] if the machine does not have the cores.
+pub(crate) fn simulate_these(
+    candidates: &mut [&mut Candidate<'_>],
+    missing: Vec<(usize, (u32, usize))>,
+    question: &Question<'_>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<(), PointError> {
     let affordable: Vec<Affordable<'_>> = missing
         .iter()
         .map(|&(of, (cores, variant))| {

@@ -110,12 +110,10 @@ impl Subject {
             Some(Recorder::Preload) => Choice::Preload(command),
             Some(Recorder::Watch) => Choice::Watch(command),
             Some(Recorder::Both) => Choice::Both(command),
-            None => match (can_watch(), self.instead()) {
-                (_, Some(_)) => Choice::Watch(command),
-                (true, None) => Choice::Both(command),
-                // Who may not watch is told by the other recorder what it does not see.
-                (false, None) => Choice::Preload(command),
-            },
+            None if self.instead().is_some() => Choice::Watch(command),
+            None if can_watch() => Choice::Both(command),
+            // Who may not watch is told by the other recorder what it does not see.
+            None => Choice::Preload(command),
         })
     }
 

@@ -96,7 +96,7 @@ pub(super) fn spun_for(run: &Run) -> Option<(&str, &str)> {
 }
 
 /// What all threads did, if enough was seen of it, and spinning was told from computing.
-fn account(run: &Run) -> Option<Activities> {
+pub(super) fn account(run: &Run) -> Option<Activities> {
     let times = run.times.as_ref().filter(|times| times.is_enough())?;
     times.coverage.ticks_seen.then(|| times.total())
 }

@@ -8,7 +8,8 @@ use kilocore_lock_profile::{Activities, Lock, Run, ScalingPoint};
 
 use super::answer::of_here_alone;
 use super::did::did;
-use super::explained::grows_in_proportion;
+use super::explained::{account, grows_in_proportion};
+use super::outlook::LESSER_PART;
 use super::watched::{more_threads, nobody_waits};
 use crate::coverage::unexplained_sleep;
 use crate::measured_here::MeasuredHere;
@@ -17,8 +18,6 @@ use crate::{Recommendation, Verdict};
 
 /// Waits for locks that are so small a share of the time of threads that have work are no reason for anything.
 const HARDLY: f64 = 0.03;
-/// Nor are waits that are a smaller part of what more cores do not bring.
-const LESSER_PART: f64 = 0.25;
 /// The same share where the stopwatch says that the cores are used.
 const SOME: f64 = 0.1;
 /// The least share of a program's processor time that the recorded processes must have used.
@@ -29,7 +28,7 @@ const MUCH: f64 = 0.1;
 /// The answer that locks do not limit it here, if that is known.
 pub(super) fn not_by_locks_here(run: &Run, here: &MeasuredHere) -> Option<Recommendation> {
     let point = here.comparable()?;
-    let all = account(run)?;
+    let all = account(run).filter(hardly_spin)?;
     let grows = grows_in_proportion(&point);
     if !grows && is_parked(&all, &point) {
         return None;
@@ -50,15 +49,11 @@ pub(super) fn not_by_locks_here(run: &Run, here: &MeasuredHere) -> Option<Recomm
     Some(of_here_alone(Verdict::NotByLocks, &why, text))
 }
 
-/// What all threads did, if enough was seen of it, and threads that spin were told from threads that compute.
-/// None may be said of those that spin or wait in the kernel: on one core, they are in the way of whom they wait for,
-/// so that more cores look better than they are.
-fn account(run: &Run) -> Option<Activities> {
-    let times =
-        run.times.as_ref().filter(|times| times.is_enough() && times.coverage.ticks_seen)?;
-    let all = times.total();
+/// Whether threads hardly spin or wait in the kernel: on one core, those that do are in the way of whom they wait for, so
+/// that more cores look better than they are.
+fn hardly_spin(all: &Activities) -> bool {
     let spun = all.spinning.saturating_add(all.kernel_locks);
-    (all.with_work() > Nanoseconds(0) && spun.share_of(all.with_work()) <= HARDLY).then_some(all)
+    all.with_work() > Nanoseconds(0) && spun.share_of(all.with_work()) <= HARDLY
 }
 
 /// Whether cores are unused while a runtime has parked threads: what its tasks wait for is not seen then.

@@ -5,6 +5,10 @@ use kilocore_figures::Shape;
 use crate::Curve;
 use crate::words::{counted, percent};
 
+/// Below this share of what is lost against a program that scales, locks do not matter. Something else limits that
+/// program.
+pub(super) const LESSER_PART: f64 = 0.25;
+
 /// What the program as it is will do, as a part of a sentence that stands behind a colon.
 pub(super) fn shape(today: &Curve, machine: &str) -> String {
     let most = cores(today);
