@@ -151,12 +151,12 @@ page-caches: packages-build
 fidelity: packages-build
 	$(CARGO) build --release -p kilocore-fidelity
 	target/release/kilocore-fidelity --docs docs/evidence \
-	    --gain-errors locks/forecast/data/gain-errors.csv
+	    --forecast-data locks/forecast/data
 
 ## fidelity-c: only the forecasts from profiles, into their section of docs/evidence/fidelity.md; takes minutes
 fidelity-c: packages-build
 	$(CARGO) run --release -p kilocore-fidelity --example setting_c -- \
-	    docs/evidence/fidelity.md locks/forecast/data/gain-errors.csv
+	    docs/evidence/fidelity.md locks/forecast/data
 
 ## fidelity-profiles: measure the programs of data/profiles anew, on this machine
 fidelity-profiles: all

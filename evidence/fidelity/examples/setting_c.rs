@@ -1,16 +1,16 @@
 //! Forecasts the profiles kept in `data/profiles` and prints the comparison with the published
 //! measurements: setting C of `docs/evidence/fidelity.md` alone, without the hours of the others.
 //!
-//! `setting_c PAGE GAINS` puts it between the marks of that section instead, and how far gains were off
-//! into the file that the advice takes it from.
+//! `setting_c PAGE FOLDER` puts it between the marks of that section instead, and what the advice is built with
+//! into the folder.
 
+use std::env;
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
-use std::{env, fs};
 
 use kilocore_fidelity::data::DataSet;
-use kilocore_fidelity::profiles::{MARK, compare, gain_errors_file, markdown};
+use kilocore_fidelity::profiles::{Kept, MARK, compare, markdown};
 use kilocore_show::markdown::Marked;
 
 fn run() -> Result<(), Box<dyn Error>> {
@@ -19,15 +19,15 @@ fn run() -> Result<(), Box<dyn Error>> {
     let sets = DataSet::read_all(&data.join("litl"))?;
     let comparisons = compare(&data.join("profiles"), &sets, 1, &|| ())?;
     let text = markdown(&comparisons);
-    let [page, gains] = words.as_slice() else {
+    let [page, folder] = words.as_slice() else {
         print!("{text}");
         return Ok(());
     };
     let mut page = Marked::open(Path::new(page))?;
     page.put(MARK, &text)?;
     page.save()?;
-    fs::write(gains, gain_errors_file(&comparisons).ok_or("no profile of a measured program")?)?;
-    Ok(())
+    let kept = Kept::of(&comparisons, &sets).ok_or("no profile of a measured program")?;
+    Ok(kept.write(Path::new(folder))?)
 }
 
 fn main() -> ExitCode {

@@ -8,7 +8,8 @@
 //!    [`baseline`]s the same.
 //! 4. [`score`] compares: relative errors, the point of collapse, what the choice of a lock costs,
 //!    and whether the band holds the measurement. [`summary`] takes scores together.
-//! 5. [`profiles`] forecasts the same programs from profiles measured here, and compares.
+//! 5. [`profiles`] forecasts the same programs from profiles measured here, and compares. [`published`] says how
+//!    locks did for other programs.
 //! 6. [`page`] writes `docs/evidence/fidelity.md` and its plots; [`terminal`] prints the same figures
 //!    tersely; [`dump`] gives out every point.
 //!
@@ -30,6 +31,7 @@ pub mod notes;
 pub mod page;
 pub mod plots;
 pub mod profiles;
+pub mod published;
 pub mod run;
 #[cfg(test)]
 mod sample;

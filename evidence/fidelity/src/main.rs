@@ -38,9 +38,10 @@ struct Arguments {
     /// Write the page and its plots into this folder, with the notes that are there
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["machine", "program", "setting"])]
     docs: Option<PathBuf>,
-    /// Also write what the advice says of its errors, which kilocore-forecast is built with
-    #[arg(long, value_name = "FILE", requires = "docs")]
-    gain_errors: Option<PathBuf>,
+    /// Also write into this folder what kilocore-forecast is built with: how far gains were off, and how
+    /// locks did in the measurements
+    #[arg(long, value_name = "FOLDER", requires = "docs")]
+    forecast_data: Option<PathBuf>,
     /// Show beside the errors those of an earlier run, from what its --json wrote
     #[arg(long, value_name = "FILE")]
     before: Option<PathBuf>,
@@ -118,11 +119,8 @@ impl<'a> Material<'a> {
         let profiles = profiles::forecast(&arguments.data, sets, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let (notes, profiles) = (&self.notes, profiles.as_ref());
-        if let (Some(path), Some(profiles)) = (&arguments.gain_errors, profiles) {
-            kilocore_show::write_whole(path, &profiles.gain_errors).map_err(|e| {
-                let path = path.display();
-                format!("cannot write {path}: {e}; choose a folder that may be written to")
-            })?;
+        if let (Some(folder), Some(profiles)) = (&arguments.forecast_data, profiles) {
+            profiles.kept.write(folder)?;
         }
         let files = page::files(Contents { sets, answers, notes, profiles, seed });
         let files = files.map_err(|e| e.to_string())?;

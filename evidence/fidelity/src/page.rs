@@ -216,6 +216,7 @@ fn details(answers: &[Answer]) -> Vec<Details> {
 mod tests {
     use super::*;
     use crate::data::MACHINES;
+    use crate::profiles::Kept;
     use crate::run::{Forecaster, answer};
     use crate::sample::{self, Oracle, Silent};
     use crate::summary::Share;
@@ -236,7 +237,7 @@ mod tests {
             section: "Profiles were forecast.".to_owned(),
             right_verdicts: Share { having: 1, of: 2 },
             constant_verdict: ("scales", Share { having: 1, of: 2 }),
-            gain_errors: String::new(),
+            kept: Kept::default(),
         };
         let profiles = Some(&profiles);
         files(Contents { sets: &sets, answers: &answers, notes: &notes, profiles, seed: 1 })

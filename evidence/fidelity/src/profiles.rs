@@ -20,6 +20,7 @@ mod chances;
 mod comparison;
 mod forecasts;
 mod index;
+mod kept;
 mod section;
 
 use std::fmt::Display;
@@ -30,10 +31,11 @@ use thiserror::Error;
 use crate::data::DataSet;
 use crate::summary::Share;
 
-pub use comparison::{Comparison, LockComparison};
+pub use comparison::{Comparison, LockComparison, LockGain};
 pub use forecasts::{compare, simulations};
 pub use index::{Entry, ReadWrite, read_index};
-pub use section::{MARK, constant_verdicts, gain_errors_file, markdown};
+pub use kept::Kept;
+pub use section::{MARK, constant_verdicts, markdown};
 
 /// What is wrong with a file, or with a forecast from it.
 #[derive(Debug, Error)]
@@ -58,8 +60,8 @@ pub struct FromProfiles {
     pub right_verdicts: Share,
     /// The best of the answers that are the same for all, and in how many cases it is right.
     pub constant_verdict: (&'static str, Share),
-    /// What `kilocore-forecast` keeps of it: how far gains were off, by lock.
-    pub gain_errors: String,
+    /// What `kilocore-forecast` keeps of it.
+    pub kept: Kept,
 }
 
 /// The folder of the profiles under `data`, if there is one.
@@ -100,8 +102,7 @@ pub fn forecast(
             comparisons.iter().filter(|c| c.commits).map(Comparison::verdict_is_right),
         ),
         constant_verdict,
-        gain_errors: gain_errors_file(&comparisons)
-            .ok_or("no profile stands for a measured program")?,
+        kept: Kept::of(&comparisons, sets).ok_or("no profile stands for a measured program")?,
     }))
 }
 

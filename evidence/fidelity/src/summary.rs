@@ -25,12 +25,18 @@ impl Group {
     /// Whether an answer is about a program of the group.
     #[must_use]
     pub fn has(self, answer: &Answer) -> bool {
-        let least = match self {
-            Group::All => return true,
-            Group::Sensitive => 1.1,
-            Group::Strongly => 2.0,
-        };
-        answer.spread > least
+        self.has_spread(answer.spread)
+    }
+
+    /// Whether a program belongs to the group under whose best lock it is so many times as fast as under the
+    /// worst.
+    #[must_use]
+    pub fn has_spread(self, spread: f64) -> bool {
+        match self {
+            Group::All => true,
+            Group::Sensitive => spread > 1.1,
+            Group::Strongly => spread > 2.0,
+        }
     }
 
     /// What its programs are.

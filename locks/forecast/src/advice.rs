@@ -261,7 +261,7 @@ fn limited(
         }
         (false, None, None) => "no mutex that `run` can put there mends that".to_owned(),
         (true, None, _) => {
-            let perhaps = if choice.gain.is_sure() { "" } else { "perhaps " };
+            let perhaps = if choice.is_sure() { "" } else { "perhaps " };
             format!("under {}, {perhaps}{} times as much there", best.lock, rounded(gain))
         }
         (_, Some(rw), _) => {
@@ -285,12 +285,12 @@ fn limited(
     answer.text.extend(culprit(today, &profiled.locks));
     answer.text.extend(run.and_then(watched::not_yet));
     if helps {
-        answer.text.extend(praise(choice, &error));
+        answer.text.extend(praise(choice));
         answer.lock = Some(best.lock);
         answer.equals.clone_from(&choice.equals);
         answer.gain = gain;
         answer.gain_range = Some([choice.gain.low, choice.gain.high]);
-        answer.gain_chance = Some(choice.gain.chance());
+        answer.gain_chance = Some(choice.chance());
         answer.gain_error = Some(error);
     } else if rw_helps.is_none() {
         answer.text.extend(nothing_helps(choice));

@@ -73,7 +73,8 @@ pub(crate) fn among_mutexes<'a>(
         let unsimulated = question.other_locks().map(LockId::name).collect();
         return Ok((Contest { curves: vec![curve], unsimulated, ..Contest::default() }, today));
     }
-    let chosen = |curves: &[Curve]| Choice::for_program(curves, profiled).telling();
+    let chosen =
+        |curves: &[Curve]| Choice::for_program(curves, profiled, question.machine).telling();
     let contest = narrowed(others, vec![curve], &chosen, question, progress)?;
     Ok((contest, today))
 }

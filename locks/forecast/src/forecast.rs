@@ -81,7 +81,8 @@ pub struct Recommendation {
     /// Between what the profile leaves that open, or `None` if no mutex is recommended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_range: Option<[f64; 2]>,
-    /// The chance that it is more than 1, going by how far forecast gains were from measured ones.
+    /// The chance that it is more than 1, going by how far forecast gains were from measured ones, and by how
+    /// the lock did for other programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_chance: Option<f64>,
     /// The recommended read-write lock, or `None` if none matters or helps.

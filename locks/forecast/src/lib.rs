@@ -108,6 +108,8 @@
 //!   program that gains from it only what a second hardware thread can add still counts as scaling.
 //! * **How far gains err is data** (`gain_error.rs`). The errors are listed by lock. They come from
 //!   the published measurements, and `make fidelity` writes them.
+//! * **What locks did for other programs is data, too** (`published_gain.rs`). The chance of a gain goes by
+//!   both.
 //! * **What `run` leaves alone stays what it is** under every lock (`own_locks.rs`), so that no
 //!   gain is forecast that nobody can have.
 
@@ -140,6 +142,7 @@ mod own_locks;
 mod point;
 mod program;
 mod progress;
+mod published_gain;
 mod question;
 mod run_size;
 mod second_choice;
@@ -157,7 +160,7 @@ mod workload;
 pub use advice::{what_was_seen, with_trial};
 pub use barrier::{BarrierRounds, simulate_barrier};
 pub use change::{Change, READ_ONLY, WhatIf};
-pub use choice::WORTH_TAKING;
+pub use choice::is_worth_a_change;
 pub use coverage::{Coverage, Sleep, UnrecordedPrograms};
 pub use duration::{Duration, Range};
 pub use evidence::{Evidence, FEW_ACQUISITIONS};
@@ -175,6 +178,7 @@ pub use measured_here::{ForecastHere, MeasuredHere};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
 pub use program::{forecast, forecast_profiled};
+pub use published_gain::PublishedGain;
 pub use question::{Extent, Question, TODAY};
 pub use run_size::{PointError, RunSize};
 pub use simulate::simulate;

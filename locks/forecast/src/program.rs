@@ -69,7 +69,7 @@ fn simulated(
         own_locks::complete(&mut profiled, run);
     }
     let (mutexes, mut today) = among_mutexes(&profiled, question, progress)?;
-    let choice = Choice::for_program(&mutexes.curves, &profiled);
+    let choice = Choice::for_program(&mutexes.curves, &profiled, question.machine);
     let gain = mutexes.gain(choice.best.lock, &today);
     let choice = choice.weighed(gain);
     let rw_locks = among_rw_locks(choice.taken(), &profiled, question, progress)?;

@@ -1,11 +1,14 @@
 //! A forecast beside a measurement.
 
-use kilocore_figures::{Judged, Shape, median};
-use kilocore_forecast::{Curve, Forecast, ForecastGain, Gain, TODAY, WORTH_TAKING};
+use kilocore_figures::{Shape, median};
+use kilocore_forecast::{
+    Curve, Forecast, ForecastGain, Gain, PublishedGain, TODAY, is_worth_a_change,
+};
 use kilocore_locks::LockId;
 
 use super::Entry;
 use crate::data::{Machine, Program, Series};
+use crate::published::{PublishedGains, shape};
 
 /// A lock does well if on all nodes it gives at least this share of what the best one gives.
 const WELL: f64 = 0.9;
@@ -50,6 +53,27 @@ pub struct LockComparison {
     pub forecast: Vec<f64>,
     /// The lower end of its band, and the upper one.
     pub band: Vec<(f64, f64)>,
+    /// How the lock did for other programs whose throughput does what is forecast of this one's.
+    pub published: Option<PublishedGain>,
+}
+
+/// How a lock compares with the program's own on all nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LockGain {
+    /// The lock.
+    pub lock: LockId,
+    /// The gain, measured and forecast.
+    pub gain: Gain,
+    /// How the lock did for other programs.
+    pub published: Option<PublishedGain>,
+}
+
+impl LockGain {
+    /// The chance of a gain, as the advice states it.
+    #[must_use]
+    pub fn chance(&self) -> f64 {
+        ForecastGain::exactly(self.gain.forecast).chance(self.published.as_ref())
+    }
 }
 
 impl LockComparison {
@@ -69,6 +93,7 @@ impl LockComparison {
             measured: measured.collect(),
             forecast: points.iter().map(|p| p.point.throughput_per_s).collect(),
             band: points.iter().map(|p| (p.low, p.high)).collect(),
+            published: None,
         }
     }
 
@@ -91,13 +116,15 @@ impl LockComparison {
 }
 
 impl Comparison {
-    /// Compares; `None` if the program as it is was not measured.
+    /// Compares; `None` if the program as it is was not measured. Of the `published` gains those of other
+    /// programs count.
     #[must_use]
     pub fn new(
         entry: &Entry,
         machine: Machine,
         program: &Program,
         forecast: &Forecast,
+        published: &PublishedGains,
     ) -> Option<Self> {
         let per_node = machine.cores_per_node;
         let nodes: Vec<u32> = program.nodes_under(TODAY).collect();
@@ -114,18 +141,20 @@ impl Comparison {
         let today = locks.first().filter(|of| of.lock == TODAY)?;
         let (measured, forecast_at_first) = (*today.measured.first()?, *today.forecast.first()?);
         locks.iter_mut().for_each(|lock| lock.divided(measured, forecast_at_first));
-        let shape = |rates: &[f64]| {
-            let cores = nodes.iter().map(|nodes| nodes * per_node);
-            let points: Vec<(u32, f64)> = cores.zip(rates.iter().copied()).collect();
-            Shape::of(&points, Judged::BY_LAST_CORES)
-        };
+        let shape =
+            |rates: &[f64]| shape(machine, nodes.iter().copied().zip(rates.iter().copied()));
+        let (measured_shape, forecast_shape) =
+            (shape(&locks[0].measured), shape(&locks[0].forecast));
+        for of in &mut locks {
+            of.published = published.of_others(&program.name, of.lock, forecast_shape);
+        }
         let advised = advised(&locks);
         Some(Self {
             entry: entry.clone(),
             machine: machine.name,
             program: program.name.clone(),
-            measured_shape: shape(&locks[0].measured),
-            forecast_shape: shape(&locks[0].forecast),
+            measured_shape,
+            forecast_shape,
             commits: forecast.recommendation.scaling_known,
             nodes,
             advised,
@@ -141,13 +170,9 @@ impl Comparison {
 
     /// Every other lock against the program's own, on all nodes: measured and forecast.
     #[must_use]
-    pub fn gains(&self) -> Vec<(LockId, Gain)> {
+    pub fn gains(&self) -> Vec<LockGain> {
         let Some((today, others)) = self.locks.split_first() else { return Vec::new() };
-        let against = |of: &LockComparison| Gain {
-            measured: of.measured_end() / today.measured_end(),
-            forecast: of.forecast_end() / today.forecast_end(),
-        };
-        others.iter().map(|of| (of.lock, against(of))).collect()
+        others.iter().map(|of| against(of, today)).collect()
     }
 
     /// The share of the throughput on all nodes that is lost by taking that lock, whatever the
@@ -232,20 +257,25 @@ impl Comparison {
     }
 }
 
-/// The lock that ends highest by forecast, or today's, if that does well or the gain is not likely.
+/// A lock against the program's own.
+fn against(of: &LockComparison, today: &LockComparison) -> LockGain {
+    let gain = Gain {
+        measured: of.measured_end() / today.measured_end(),
+        forecast: of.forecast_end() / today.forecast_end(),
+    };
+    LockGain { lock: of.lock, gain, published: of.published }
+}
+
+/// The lock that ends highest by forecast of those whose gain is likely and worth a change, or today's.
 fn advised(locks: &[LockComparison]) -> LockId {
     let by_end = |a: &&LockComparison, b: &&LockComparison| {
         a.forecast_end().total_cmp(&b.forecast_end()).then(b.name.cmp(&a.name))
     };
-    match locks.iter().max_by(by_end) {
-        Some(best) if recommended(best.forecast_end() / locks[0].forecast_end()) => best.lock,
-        _ => TODAY,
-    }
-}
-
-/// Whether the advice recommends a lock of which that gain is forecast.
-fn recommended(gain: f64) -> bool {
-    gain >= WORTH_TAKING && ForecastGain::exactly(gain).is_likely()
+    let recommended = |of: &&LockComparison| {
+        let LockGain { gain, published, .. } = against(of, &locks[0]);
+        is_worth_a_change(&ForecastGain::exactly(gain.forecast), published.as_ref())
+    };
+    locks.iter().filter(recommended).max_by(by_end).map_or(TODAY, |best| best.lock)
 }
 
 fn well(locks: &[LockComparison], end: impl Fn(&LockComparison) -> f64) -> Vec<&LockComparison> {

@@ -12,6 +12,7 @@ use kilocore_machine::Description;
 
 use super::{Comparison, Entry, Error, ReadWrite, read_index};
 use crate::data::{DataSet, Program};
+use crate::published::PublishedGains;
 
 /// Sections simulated for each point: for about 2 % of chance in its throughput.
 const SECTIONS: u64 = 4_000;
@@ -85,10 +86,13 @@ pub fn compare(
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Comparison>, Error> {
     let entries = read_index(profiles)?;
+    let published = PublishedGains::of(sets);
     let mut comparisons = Vec::new();
     for task in tasks(&entries, sets)? {
         let forecast = forecast(profiles, &task, seed, progress)?;
-        let compare = |program| Comparison::new(task.entry, task.set.machine, program, &forecast);
+        let machine = task.set.machine;
+        let compare =
+            |program| Comparison::new(task.entry, machine, program, &forecast, &published);
         comparisons.extend(task.programs.iter().copied().filter_map(compare));
     }
     Ok(comparisons)
