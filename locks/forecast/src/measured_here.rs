@@ -2,7 +2,8 @@
 
 use kilocore_figures::median;
 use kilocore_lock_profile::{
-    CpuLimit, Profile, Run, Scaling, ScalingPoint, ScalingQuality, UnlikeCores, WhyNotTimed,
+    CpuLimit, ENOUGH_SECTIONS, Profile, Run, Scaling, ScalingPoint, ScalingQuality, UnlikeCores,
+    WhyNotTimed,
 };
 use serde::Serialize;
 
@@ -36,7 +37,7 @@ pub struct MeasuredHere {
     /// How many threads of the whole system ran or were ready to run during the runs: the median of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
-    /// Whether the recorder under the program saw that it took locks, which could be counted as its work.
+    /// Whether the recorder under the program saw that it took locks so often that these could count as its work.
     #[serde(skip)]
     pub took_locks: bool,
     /// The forecast for the same number of cores of the other machine, under today's lock. Absent without
@@ -77,11 +78,12 @@ fn are_equals(unlike: &UnlikeCores) -> bool {
     *unlike == UnlikeCores::default()
 }
 
-/// Whether the recorder under it saw that a program took locks. Those that were watched from outside have a
-/// precision, and no library would count them.
+/// Whether the recorder under it saw that a program took locks, and so often that these could count as its work. Those
+/// that were watched from outside have a precision, and no library would count them.
 fn took_locks(run: &Run) -> bool {
     let locks = run.processes.iter().flat_map(|process| &process.locks);
-    locks.filter(|lock| lock.precision.is_none()).any(|lock| lock.uses() > 0)
+    let counted = locks.filter(|lock| lock.precision.is_none());
+    counted.fold(0, |sum: u64, lock| sum.saturating_add(lock.uses())) >= ENOUGH_SECTIONS
 }
 
 impl MeasuredHere {
@@ -231,9 +233,9 @@ pub(crate) mod tests {
             let process = Process { locks: vec![lock], ..Process::default() };
             Run { processes: vec![process], ..Run::default() }
         };
-        assert!(took_locks(&run(None, 1)));
-        assert!(!took_locks(&run(None, 0)) && !took_locks(&Run::default()));
-        assert!(!took_locks(&run(Some(Precision::default()), 1)));
+        assert!(took_locks(&run(None, 100)));
+        assert!(!took_locks(&run(None, 99)) && !took_locks(&Run::default()));
+        assert!(!took_locks(&run(Some(Precision::default()), 100)));
     }
 
     #[test]

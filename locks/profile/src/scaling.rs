@@ -409,6 +409,9 @@ pub const RUN: &str = "run";
 /// The unit where each time that a lock was taken is one: a critical section.
 pub const SECTION: &str = "section";
 
+/// Of fewer sections, a run takes most as it starts and ends, and they are no measure of what it does.
+pub const ENOUGH_SECTIONS: u64 = 100;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,16 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use kilocore_lock_profile::{SECTION, WhyNotTimed};
+use kilocore_lock_profile::{ENOUGH_SECTIONS, SECTION, WhyNotTimed};
 use kilocore_process::work::{Counter, Rule};
 use kilocore_process::{Observer, obstacle_of_command};
 
 use crate::preload::measuring;
 use crate::recordings::{Recordings, sections};
 use crate::sees::unseen_by_preload;
-
-/// Of fewer sections, a run takes most as it starts and ends, and they are no measure of what it does.
-pub(crate) const ENOUGH_SECTIONS: f64 = 100.0;
 
 /// What counts as a unit of work in a timed run.
 #[derive(Debug, Clone)]
@@ -32,6 +29,11 @@ impl TimedWork {
             Self::Rule(rule) => rule.unit(),
             Self::Sections(_) => SECTION,
         }
+    }
+
+    /// Whether it is counted in what the program prints.
+    pub(crate) fn is_printed(&self) -> bool {
+        matches!(self, Self::Rule(rule) if rule.needs_output())
     }
 
     /// Whether what a command starts can be counted, as far as its file tells.
@@ -85,11 +87,11 @@ impl WorkCounter<'_> {
                 Ok(work.count.to_f64())
             }
             Self::Sections(_, recordings) => {
-                let sections = sections(recordings.path()).ok_or(WhyNotTimed::SectionsLost)? as f64;
+                let sections = sections(recordings.path()).ok_or(WhyNotTimed::SectionsLost)?;
                 if sections < ENOUGH_SECTIONS {
                     return Err(WhyNotTimed::FewSections);
                 }
-                Ok(sections)
+                Ok(sections as f64)
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use kilocore_figures::{Nanoseconds, core_counts};
 use kilocore_hardware::in_order_of_use;
-use kilocore_lock_profile::{RUN, Run, Scaling, TimedRun, WhyNotTimed};
+use kilocore_lock_profile::{Run, Scaling, TimedRun, WhyNotTimed};
 use kilocore_process::{
     CpuId, EndAfter, Input, Output, Start, allowed_cores, input_is_a_stream, is_sized, sized_for,
 };
@@ -91,7 +91,7 @@ pub fn time_on_cores(
                 limit: None,
             };
             match one_run(&run).map_err(|failure| failure.why) {
-                Ok(run) if did_less(&run, first, cores.len()) && timing.work.unit() == RUN => {
+                Ok(run) if did_less(&run, first, cores.len()) && !timing.work.is_printed() => {
                     return Scaling::untimed(WhyNotTimed::Input);
                 }
                 Ok(run) => scaling.runs.push(run),

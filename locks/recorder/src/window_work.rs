@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kilocore_linux::{Sends, TcpSocket, processor_time, sockets_of, tcp_sockets, threads};
-use kilocore_lock_profile::{SECTION, WhyNotTimed};
+use kilocore_lock_profile::{ENOUGH_SECTIONS, SECTION, WhyNotTimed};
 
 use crate::recordings::sections;
-use crate::timed_work::ENOUGH_SECTIONS;
 
 /// Connections that may end between two looks, as a share of those that there are, before their bytes count for
 /// nothing: what they moved at last nobody knows.
@@ -98,7 +97,7 @@ impl WindowWork {
     pub(crate) fn least(&self) -> (f64, WhyNotTimed) {
         match self.source {
             Source::Sends(_) | Source::Bytes => (1.0, WhyNotTimed::Idle),
-            Source::Sections(_) => (ENOUGH_SECTIONS, WhyNotTimed::FewSections),
+            Source::Sections(_) => (ENOUGH_SECTIONS as f64, WhyNotTimed::FewSections),
         }
     }
 
