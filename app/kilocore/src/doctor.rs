@@ -47,7 +47,7 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let timing = arguments.timing.timing()?.filter(|_| !arguments.once);
     let wanted = RecordingOptions {
         timing: timing.as_ref(),
-        confined_for: arguments.timing.confined_for()?,
+        confining: arguments.timing.confining()?,
         confined_run: !arguments.once,
         count_lines: false,
         output_to_stderr: arguments.reports.json,

@@ -22,4 +22,5 @@ mod printed;
 mod quota;
 mod read_write;
 mod references;
+mod sections;
 mod tables;

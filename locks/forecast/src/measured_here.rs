@@ -2,7 +2,8 @@
 
 use kilocore_figures::median;
 use kilocore_lock_profile::{
-    CpuLimit, Profile, Run, Scaling, ScalingPoint, ScalingQuality, UnlikeCores, WhyNotTimed,
+    CpuLimit, ENOUGH_SECTIONS, Profile, Run, Scaling, ScalingPoint, ScalingQuality, UnlikeCores,
+    WhyNotTimed,
 };
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ const NOTHING: f64 = 1.15;
 /// How much more the program did on more cores here, and what the forecast says of that.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredHere {
-    /// What a unit of work is called: `run` if each run is one.
+    /// What a unit of work is called: `run` if each run is one, `section` if each time that a lock was taken is.
     pub unit: String,
     /// What was measured, by number of cores. Empty if nothing was.
     pub points: Vec<ScalingPoint>,
@@ -36,6 +37,9 @@ pub struct MeasuredHere {
     /// How many threads of the whole system ran or were ready to run during the runs: the median of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
+    /// Whether the recorder under the program saw that it took locks so often that these could count as its work.
+    #[serde(skip)]
+    pub took_locks: bool,
     /// The forecast for the same number of cores of the other machine, under today's lock. Absent without
     /// a forecast, and where the points are not good for a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,6 +78,14 @@ fn are_equals(unlike: &UnlikeCores) -> bool {
     *unlike == UnlikeCores::default()
 }
 
+/// Whether the recorder under it saw that a program took locks, and so often that these could count as its work. Those
+/// that were watched from outside have a precision, and no library would count them.
+fn took_locks(run: &Run) -> bool {
+    let locks = run.processes.iter().flat_map(|process| &process.locks);
+    let counted = locks.filter(|lock| lock.precision.is_none());
+    counted.fold(0, |sum: u64, lock| sum.saturating_add(lock.uses())) >= ENOUGH_SECTIONS
+}
+
 impl MeasuredHere {
     /// What was measured of a program, if its profile tells.
     pub(crate) fn of(profile: &Profile) -> Option<Self> {
@@ -107,6 +119,7 @@ impl MeasuredHere {
             unlike_cores,
             limit: in_runs.or(in_recorded).cloned(),
             load: median(loads),
+            took_locks: recorded.is_some_and(took_locks),
             forecast: None,
         }
     }
@@ -171,7 +184,7 @@ impl MeasuredHere {
 #[cfg(test)]
 pub(crate) mod tests {
     use kilocore_figures::Nanoseconds;
-    use kilocore_lock_profile::{Interference, RUN, TimedRun};
+    use kilocore_lock_profile::{Interference, Lock, Precision, Process, RUN, TimedRun};
 
     use super::*;
 
@@ -211,6 +224,18 @@ pub(crate) mod tests {
         assert!(!agrees(0.8, 1.1) && !agrees(2.5, 3.0));
         // Threads that spin on one core make the second look better than it is.
         assert!(agrees_if(true, 0.8, 1.1) && !agrees_if(true, 2.5, 3.0));
+    }
+
+    #[test]
+    fn locks_that_were_only_watched_cannot_be_counted() {
+        let run = |precision, acquisitions| {
+            let lock = Lock { acquisitions, precision, ..Lock::default() };
+            let process = Process { locks: vec![lock], ..Process::default() };
+            Run { processes: vec![process], ..Run::default() }
+        };
+        assert!(took_locks(&run(None, 100)));
+        assert!(!took_locks(&run(None, 99)) && !took_locks(&Run::default()));
+        assert!(!took_locks(&run(Some(Precision::default()), 100)));
     }
 
     #[test]

@@ -7,7 +7,8 @@
 use std::mem::offset_of;
 
 use kilocore_lock_recording::{
-    ContentionBlock, Histogram as RawHistogram, LockBlock, SHARDS, ShardBlock, UnitId, family, kind,
+    ContentionBlock, FileHeader, Histogram as RawHistogram, LockBlock, SHARDS, ShardBlock, UnitId,
+    family, kind,
 };
 
 use crate::Family;
@@ -36,6 +37,18 @@ impl Recording {
     #[must_use]
     pub fn lock_counts(&self) -> Vec<LockCounts> {
         self.of_kind(kind::LOCK).filter_map(|unit| self.counts_of(unit)).collect()
+    }
+
+    /// How often the process has taken a lock so far. `None` if that is not known of all its locks.
+    #[must_use]
+    pub fn sections(&self) -> Option<u64> {
+        let not_recorded = self.header(offset_of!(FileHeader, locks_not_recorded));
+        if not_recorded > 0 || self.lack().is_some() {
+            return None;
+        }
+        // Not simply of all shards: the recorder takes a lock of its own to see what that costs.
+        let locks = self.lock_counts();
+        Some(locks.iter().fold(0, |sum: u64, lock| sum.saturating_add(lock.acquired)))
     }
 
     fn counts_of(&self, unit: UnitId) -> Option<LockCounts> {

@@ -55,7 +55,8 @@ pub use pace::Pace;
 pub use pthread::is_pthread;
 pub use recording::{ClockRate, Lack, RECORDING_EXTENSION, Recording, RecordingError};
 pub use scaling::{
-    Interference, RUN, Scaling, ScalingPoint, ScalingQuality, TimedRun, WhyNotTimed,
+    ENOUGH_SECTIONS, Interference, RUN, SECTION, Scaling, ScalingPoint, ScalingQuality, TimedRun,
+    WhyNotTimed,
 };
 pub use snapshot::Snapshot;
 pub use spin_places::SpinPlace;

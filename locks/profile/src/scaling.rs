@@ -1,4 +1,4 @@
-//! How much more a program does here on more cores: runs without a recorder, timed.
+//! How much more a program does here on more cores: runs that were timed, without a recorder unless it counts the work.
 //!
 //! Runs on one core, on two, and so on are made in turn, and such a round is made several times: what
 //! happens on a host meanwhile then falls on all numbers of cores alike. A run on many cores is held
@@ -178,12 +178,16 @@ pub enum WhyNotTimed {
     Input,
     /// Nothing of what it printed could be counted.
     NoWork,
+    /// It took hardly any lock that could be counted.
+    FewSections,
+    /// A process of it could not count all locks that it took.
+    SectionsLost,
 }
 
 /// How much more the program does here on more cores, as measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Scaling {
-    /// What a unit of work is called: `run` if each run is one.
+    /// What a unit of work is called: [`RUN`] if each run is one, [`SECTION`] if each time that a lock was taken is.
     pub unit: String,
     /// Whether the command says how many cores, or threads, it runs with, so that the program's threads
     /// follow the cores.
@@ -401,6 +405,12 @@ impl Scaling {
 
 /// The unit where each run is one.
 pub const RUN: &str = "run";
+
+/// The unit where each time that a lock was taken is one: a critical section.
+pub const SECTION: &str = "section";
+
+/// Of fewer sections, a run takes most as it starts and ends, and they are no measure of what it does.
+pub const ENOUGH_SECTIONS: u64 = 100;
 
 #[cfg(test)]
 mod tests {

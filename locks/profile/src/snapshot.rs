@@ -53,6 +53,13 @@ impl Snapshot {
         self.processor_time.insert(pid, time.into());
     }
 
+    /// How often all processes have taken a lock until this moment. `None` if that is not known of all locks.
+    #[must_use]
+    pub fn sections(&self) -> Option<u64> {
+        let mut each = self.recordings.values().map(Recording::sections);
+        each.try_fold(0, |sum: u64, sections| Some(sum.saturating_add(sections?)))
+    }
+
     /// What the processes did, in the order of their recordings' names; those that took no lock
     /// and met at no barrier are left out. With `since`, what they did after that moment.
     ///

@@ -1,6 +1,7 @@
 //! How a measurement is conducted: what of the run counts, and who is told what.
 
 use std::fmt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -10,6 +11,9 @@ use crate::{Shortage, WatchError};
 
 /// The chance by which a watcher chooses its windows. It need not be the same twice, but may.
 pub(crate) const SEED: u64 = 14;
+
+/// Times a program that is still there, by its process id and the folder of its recordings, if it has one.
+pub type BeforeEnd<'a> = dyn Fn(u32, Option<&Path>) -> Scaling + Sync + 'a;
 
 /// How to conduct a measurement.
 #[derive(Default)]
@@ -27,10 +31,10 @@ pub struct Conduct<'a> {
     /// so that this process does not lose sight of them. It then waits for every child that it has,
     /// so this is only for processes that have no other children.
     pub adopt_orphans: bool,
-    /// Is called with the program's process id when [`Conduct::duration`] is over, before the program is asked to end:
-    /// for what is timed of it while it runs on, which becomes the
-    /// profile's [`scaling`](kilocore_lock_profile::Profile::scaling). Not in a second run.
-    pub before_end: Option<Box<dyn Fn(u32) -> Scaling + Sync + 'a>>,
+    /// Is called when [`Conduct::duration`] is over, before the program is asked to end, with its process id and the
+    /// folder in which its processes record their locks, if they do: for what is timed of it while it runs on, which
+    /// becomes the profile's [`scaling`](kilocore_lock_profile::Profile::scaling). Not in a second run.
+    pub before_end: Option<Box<BeforeEnd<'a>>>,
     /// Is called before a second run, if there is to be one.
     pub before_confined_run: Option<Box<dyn FnOnce() + 'a>>,
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use kilocore_lock_profile::{Lack, RECORDING_EXTENSION, Recording};
+use kilocore_lock_profile::{Lack, RECORDING_EXTENSION, Recording, Snapshot};
 use kilocore_process::recording_folder::Folder;
 
 use crate::error::MeasureError;
@@ -36,11 +36,7 @@ impl Recordings {
 
     /// Returns which processes could not record, and why.
     pub(crate) fn shortages(&self) -> Vec<(u32, Shortage)> {
-        let mut shortages: Vec<_> =
-            files(self.path()).into_iter().filter_map(|path| shortage(&path)).collect();
-        shortages.sort_unstable();
-        shortages.dedup_by_key(|(pid, _)| *pid);
-        shortages
+        shortages(self.path())
     }
 
     /// Returns which processes executed which programs that may have no recorder.
@@ -68,6 +64,20 @@ pub(crate) fn each(folder: &Path, mut with: impl FnMut(Recording)) {
             with(recording);
         }
     }
+}
+
+/// How often all processes that record in a folder have taken a lock until now. `None` if one of them could not
+/// count all of that.
+pub(crate) fn sections(folder: &Path) -> Option<u64> {
+    shortages(folder).is_empty().then(|| Snapshot::read(folder).ok())??.sections()
+}
+
+fn shortages(folder: &Path) -> Vec<(u32, Shortage)> {
+    let mut shortages: Vec<_> =
+        files(folder).into_iter().filter_map(|path| shortage(&path)).collect();
+    shortages.sort_unstable();
+    shortages.dedup_by_key(|(pid, _)| *pid);
+    shortages
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -1,4 +1,4 @@
-//! Timing a program on one core, on two, and so on, without a recorder.
+//! Timing a program on one core, on two, and so on, without a recorder unless it counts the work.
 //!
 //! Each run has all its cores for itself as far as this process can see to that, an input that begins
 //! anew, and output that goes nowhere. What others took of the cores meanwhile is kept with each run.
@@ -8,15 +8,14 @@ use std::time::{Duration, Instant};
 
 use kilocore_figures::{Nanoseconds, core_counts};
 use kilocore_hardware::in_order_of_use;
-use kilocore_lock_profile::{RUN, Run, Scaling, TimedRun, WhyNotTimed};
-use kilocore_process::work::{Counter, Rule};
+use kilocore_lock_profile::{Run, Scaling, TimedRun, WhyNotTimed};
 use kilocore_process::{
-    CpuId, EndAfter, Input, Observer, Output, Start, allowed_cores, input_is_a_stream, is_sized,
-    sized_for,
+    CpuId, EndAfter, Input, Output, Start, allowed_cores, input_is_a_stream, is_sized, sized_for,
 };
 
 use crate::interference::{Before, Surroundings};
 use crate::limits::{Limits, within_limits};
+use crate::timed_work::TimedWork;
 
 /// As many rounds as show how much rounds differ.
 const ROUNDS: u32 = 3;
@@ -31,7 +30,7 @@ pub struct Timing {
     /// How long all rounds together may take. The first is made if it can be expected to take no longer.
     pub budget: Duration,
     /// What counts as a unit of work.
-    pub rule: Rule,
+    pub work: TimedWork,
 }
 
 /// Times a program on one core, on powers of two, and on all cores that are allowed, in turn: on no more of
@@ -49,6 +48,9 @@ pub fn time_on_cores(
     confined: Option<&Run>,
     tell: &dyn Fn(u32, Duration),
 ) -> Scaling {
+    if !timing.work.can_count(command) {
+        return Scaling::untimed(WhyNotTimed::FewSections);
+    }
     let all = in_order_of_use(&allowed_cores());
     let cores = within_limits(&all);
     let fewer = (cores.len() < all.len()).then_some(WhyNotTimed::Quota);
@@ -68,7 +70,7 @@ pub fn time_on_cores(
     };
     let rounds = fit(timing.budget, ROUNDS).max(fit(timing.budget / 4, MOST_ROUNDS));
     tell(rounds * counts.len() as u32, round * rounds);
-    let unit = timing.rule.unit().to_owned();
+    let unit = timing.work.unit().to_owned();
     let mut scaling =
         Scaling { unit, sized: is_sized(command), why_not: fewer, ..Scaling::default() };
     let began = Instant::now();
@@ -83,13 +85,13 @@ pub fn time_on_cores(
             let run = OneRun {
                 command,
                 environment: &[],
-                rule: &timing.rule,
+                work: &timing.work,
                 round: number,
                 cores: &cores[..count as usize],
                 limit: None,
             };
             match one_run(&run).map_err(|failure| failure.why) {
-                Ok(run) if did_less(&run, first, cores.len()) && timing.rule.unit() == RUN => {
+                Ok(run) if did_less(&run, first, cores.len()) && !timing.work.is_printed() => {
                     return Scaling::untimed(WhyNotTimed::Input);
                 }
                 Ok(run) => scaling.runs.push(run),
@@ -128,7 +130,7 @@ pub(crate) struct OneRun<'a> {
     pub(crate) command: &'a [OsString],
     /// Variables of its environment, beside those of this process's.
     pub(crate) environment: &'a [(OsString, OsString)],
-    pub(crate) rule: &'a Rule,
+    pub(crate) work: &'a TimedWork,
     pub(crate) round: u32,
     pub(crate) cores: &'a [CpuId],
     /// After how long it is ended, if it is.
@@ -147,20 +149,21 @@ pub(crate) struct NoRun {
 
 /// Makes a run and times it.
 pub(crate) fn one_run(wanted: &OneRun<'_>) -> Result<TimedRun, NoRun> {
-    let OneRun { rule, round, cores, .. } = *wanted;
+    let OneRun { work, round, cores, .. } = *wanted;
     let no = |why| NoRun { why, was_ended: false, interrupted: false };
     let command = sized_for(wanted.command, cores.len() as u32);
-    let counter = Counter::new(rule.clone());
+    let counter = work.begin().map_err(no)?;
+    let own = wanted.environment.iter().cloned();
     let end_after = wanted.limit.map(EndAfter::new);
     let mut limits = Limits::before_start();
     let before = Before::look(cores);
     let end = kilocore_process::run(Start {
         command: &command,
-        environment: wanted.environment.to_vec(),
+        environment: own.chain(counter.environment()).collect(),
         cores: Some(cores),
         input: Input::Repeated,
         output: Output::Discarded,
-        observer: rule.needs_output().then_some(&counter as &dyn Observer),
+        observer: counter.observer(),
         on_start: Some(Box::new(|pid| end_after.iter().for_each(|end| end.watch(pid)))),
         adopt_orphans: true,
         ..Start::default()
@@ -175,13 +178,13 @@ pub(crate) fn one_run(wanted: &OneRun<'_>) -> Result<TimedRun, NoRun> {
     if end.interrupted || !end.status.success() {
         return Err(NoRun { interrupted: end.interrupted, ..no(WhyNotTimed::Failed) });
     }
-    let work = counter.finish(end.status).map_err(|_| no(WhyNotTimed::NoWork))?;
+    let work = counter.finish(end.status).map_err(no)?;
     Ok(TimedRun {
         round,
         cores: cores.len() as u32,
         wall_time: Nanoseconds::from(end.elapsed).calculated(),
         cpu_time: Nanoseconds::from(cpu_time).calculated(),
-        work: work.count.to_f64(),
+        work,
         interference,
         limit,
         cores_lost,

@@ -45,7 +45,7 @@ pub fn time_with_locks(
     let of = |number, environment| OneRun {
         command,
         environment,
-        rule: &timing.rule,
+        work: &timing.work,
         round: number,
         cores,
         limit: Some(limit),
@@ -85,12 +85,14 @@ mod tests {
     use kilocore_process::work::Rule;
 
     use super::*;
+    use crate::timed_work::TimedWork;
 
     /// A program that does what a variable of its environment says, which is nothing as it is.
     fn tried(with_them: &str) -> TriedHere {
         let command: Vec<OsString> = ["sh", "-c", "eval \"$DO\""].map(Into::into).to_vec();
         let environment = [("DO".into(), with_them.into())];
-        let timing = Timing { budget: Duration::from_secs(60), rule: Rule::runs() };
+        let timing =
+            Timing { budget: Duration::from_secs(60), work: TimedWork::Rule(Rule::runs()) };
         let tried =
             TriedHere { lock: Some("mcs"), rwlock: None, rounds: Vec::new(), failure: None };
         time_with_locks(&command, &environment, &timing, Duration::from_millis(5), tried)

@@ -10,6 +10,7 @@ use kilocore_process::Started;
 
 use crate::clock::Mark;
 use crate::concurrent_watch::Counting;
+use crate::conduct::BeforeEnd;
 use crate::events::{Event, Events};
 use crate::outside::{Observer, RecorderPaths};
 
@@ -19,9 +20,6 @@ pub(crate) struct Schedule {
     pub(crate) delay: Option<Duration>,
     pub(crate) duration: Option<Duration>,
 }
-
-/// What is timed of a program, by its process id, before it is asked to end.
-pub(crate) type BeforeEnd<'a> = Option<&'a (dyn Fn(u32) -> Scaling + Sync)>;
 
 /// A moment at which the recordings were read.
 #[derive(Debug)]
@@ -65,7 +63,7 @@ pub(crate) fn watch<'a>(
     places: RecorderPaths<'a>,
     adopts: bool,
     tell: &dyn Fn(Counting),
-    before_end: BeforeEnd<'_>,
+    before_end: Option<&BeforeEnd<'_>>,
 ) -> Result<Option<Watched<'a>>, RecordingError> {
     let Ok(program) = started.recv() else { return Ok(None) };
     let began = Instant::now();
@@ -112,7 +110,7 @@ pub(crate) fn watch<'a>(
                 watched.end = Some(moment(places.recordings, &watched.looker)?);
                 // What the program does while it ends does not count, so it is asked only now.
                 if let (true, Some(before_end)) = (time_is_up, before_end) {
-                    watched.scaling = Some(before_end(program.pid));
+                    watched.scaling = Some(before_end(program.pid, Some(places.recordings)));
                 }
                 watched.time_was_up = time_is_up && program.terminate();
                 change = None;

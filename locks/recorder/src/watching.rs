@@ -62,7 +62,7 @@ pub fn measure_watching(
             let Ok(program) = started.recv() else { return Ok(None) };
             let scaling = Cell::new(None);
             let end = || {
-                scaling.set(before_end.map(|before_end| before_end(program.pid)));
+                scaling.set(before_end.map(|before_end| before_end(program.pid, None)));
                 program.terminate()
             };
             let mut over = EndConditions { events, delay, duration, end: &end, interrupted: None };

@@ -4,6 +4,7 @@
 //! A change of cores is given some time to show before a window begins. What others took of the cores meanwhile is
 //! kept with each window, and the clients of a server are others.
 
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use kilocore_process::CpuId;
 
 use crate::interference::{Before, Surroundings};
 use crate::limits::{Limits, within_limits_of};
-use crate::socket_work::SocketWork;
+use crate::window_work::WindowWork;
 
 /// As many rounds as show how much rounds differ, and the most.
 const ROUNDS: [u32; 2] = [3, 7];
@@ -85,13 +86,15 @@ impl Plan {
 }
 
 /// Times a process that runs in windows: confined to one core, to powers of two, and to all that it may use, or that
-/// control groups allow it the time of, in turn. All windows together take `budget` at most. `over` says that there
+/// control groups allow it the time of, in turn. What counts is what it sends, or the critical sections that its
+/// processes record in the folder `recordings`, if there is one. All windows together take `budget` at most. `over` says that there
 /// are to be no more. `tell` is called with the number of windows and their time, before the first.
 ///
 /// At the end, `subject` may run wherever it might before.
 pub fn time_in_windows(
     subject: &mut dyn Confinable,
     pid: u32,
+    recordings: Option<&Path>,
     budget: Duration,
     over: &dyn Fn() -> bool,
     tell: &dyn Fn(u32, Duration),
@@ -115,7 +118,9 @@ pub fn time_in_windows(
     let Some(plan) = Plan::of(number, budget) else {
         return Scaling::untimed(WhyNotTimed::TooLong);
     };
-    let Some(mut work) = SocketWork::begin(&subject.processes(), subject.has_descendants()) else {
+    let processes = subject.processes();
+    let begun = WindowWork::begin(&processes, subject.has_descendants(), recordings);
+    let Some(mut work) = begun else {
         return Scaling::untimed(WhyNotTimed::Uncounted);
     };
     tell(plan.rounds * number, plan.whole(number));
@@ -144,8 +149,9 @@ pub fn time_in_windows(
     }
     // Whoever may not be confined any more is put back by who has confined it.
     let _ = subject.confine(None);
-    if !scaling.runs.is_empty() && scaling.runs.iter().all(|run| run.work == 0.0) {
-        return Scaling::untimed(WhyNotTimed::Idle);
+    let (least, why) = work.least();
+    if !scaling.runs.is_empty() && scaling.runs.iter().all(|run| run.work < least) {
+        return Scaling::untimed(why);
     }
     if scaling.runs.is_empty() {
         return Scaling::untimed(scaling.why_not.unwrap_or(WhyNotTimed::Ended));
@@ -157,7 +163,7 @@ pub fn time_in_windows(
 struct Window<'a> {
     subject: &'a mut dyn Confinable,
     pid: u32,
-    work: &'a mut SocketWork,
+    work: &'a mut WindowWork,
     over: &'a dyn Fn() -> bool,
 }
 
@@ -168,10 +174,10 @@ impl Window<'_> {
         let mut limits = Limits::default();
         limits.look(self.subject.processes().into_iter());
         let before = Before::look(cores);
-        let (began, from) = (Instant::now(), self.work.look(&self.subject.processes()));
+        let (from, began) = (self.work.done(&self.subject.processes()), Instant::now());
         self.wait(plan.window)?;
-        let (to, took) = (self.work.look(&self.subject.processes()), began.elapsed());
-        let done = self.work.between(from, to).ok_or(WhyNotTimed::Uncounted)?;
+        let (to, took) = (self.work.done(&self.subject.processes()), began.elapsed());
+        let done = self.work.between(from, to)?;
         let Surroundings { interference, cores_lost } = before.since(done.cpu_time);
         Ok(TimedRun {
             round,

@@ -14,6 +14,8 @@ use serde::Serialize;
 use locks::{LockChange, lock_changes};
 use recorded::{Per, Recorded};
 
+use crate::measured_words::units;
+
 /// Two profiles, compared, and all that is shown of them.
 #[derive(Debug)]
 pub struct ProfileComparisonReport<'a> {
@@ -137,7 +139,7 @@ impl Study for ProfileComparisonReport<'_> {
             title: "Throughput by cores".to_owned(),
             mark: Mark::new(Provenance::Measured, "with the least and the most of the rounds"),
             across: Across::Cores,
-            up: format!("{} per second", words::units(&self.comparison.unit)),
+            up: format!("{} per second", units(&self.comparison.unit)),
             by: "profile",
             linear: None,
             small: false,

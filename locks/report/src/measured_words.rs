@@ -1,7 +1,7 @@
 //! What was measured of a program on the cores that are here, in words.
 
 use kilocore_forecast::MeasuredHere;
-use kilocore_lock_profile::{RUN, ScalingPoint, ScalingQuality, UnlikeCores, WhyNotTimed};
+use kilocore_lock_profile::{RUN, SECTION, ScalingPoint, ScalingQuality, UnlikeCores, WhyNotTimed};
 use kilocore_show::number;
 
 /// Why there is nothing, or nothing more, worded such that it can follow a colon.
@@ -34,6 +34,21 @@ pub(crate) fn why_not(why: WhyNotTimed) -> &'static str {
             "its input was a pipe, which cannot be read twice; give it a file with `<`"
         }
         WhyNotTimed::NoWork => "nothing that it printed could be counted by `--work`",
+        WhyNotTimed::FewSections => {
+            "`--sections` counts pthread locks, and it took hardly any, or no library reaches its locks"
+        }
+        WhyNotTimed::SectionsLost => {
+            "a process of it could not count all locks that it took, as it had no room to write that down"
+        }
+    }
+}
+
+/// What units of work are called.
+pub(crate) fn units(unit: &str) -> String {
+    match unit {
+        RUN => "runs".to_owned(),
+        SECTION => "critical sections".to_owned(),
+        unit => format!("units ({unit})"),
     }
 }
 
@@ -41,10 +56,15 @@ pub(crate) fn why_not(why: WhyNotTimed) -> &'static str {
 pub(crate) fn heading(here: &MeasuredHere) -> String {
     let rounds = here.points.last().map_or(0, |point| point.runs);
     let rounds = if rounds == 1 { "one round".to_owned() } else { format!("{rounds} rounds") };
-    let what = if here.unit == RUN { "runs".to_owned() } else { format!("units ({})", here.unit) };
-    let how =
-        if here.windows { "of windows, confined while it ran on" } else { "without a recorder" };
-    format!("Throughput here, {what} per second: {rounds} {how}")
+    let how = match (here.windows, &*here.unit) {
+        (true, SECTION) => {
+            "of windows, confined while it ran on, with a library under it that counts"
+        }
+        (true, _) => "of windows, confined while it ran on",
+        (false, SECTION) => "with a library under it that counts",
+        (false, _) => "without a recorder",
+    };
+    format!("Throughput here, {} per second: {rounds} {how}", units(&here.unit))
 }
 
 /// What the points are called, and where they come from.
@@ -161,10 +181,17 @@ fn good_for(here: &MeasuredHere) -> Option<String> {
         ScalingQuality::Short => Some(
             "Nothing is concluded from runs of less than 50 ms: they show how the program starts.",
         ),
-        ScalingQuality::SetTime => Some(
-            "All runs took the same time and computed more on more cores: the program runs for a set \
-             time, or it spins. Nothing is concluded from that; `--work REGEX` counts what it does.",
-        ),
+        ScalingQuality::SetTime => {
+            let sections = match here.took_locks {
+                true => ", and `--sections` how often it takes its locks",
+                false => "",
+            };
+            return Some(format!(
+                "All runs took the same time and computed more on more cores: the program runs for a set \
+                 time, or it spins. Nothing is concluded from that; `--work REGEX` counts what it \
+                 prints{sections}."
+            ));
+        }
     };
     if let Some(text) = good_for {
         return Some(text.to_owned());
@@ -219,6 +246,7 @@ mod tests {
             unlike_cores: UnlikeCores::default(),
             limit: None,
             load: Some(30.0),
+            took_locks: false,
             forecast: None,
         }
     }
@@ -255,6 +283,16 @@ mod tests {
         assert!(said.starts_with("Not timed on more than 4 cores: a quota of 4.50"), "{said}");
         let said = note(&MeasuredHere { points: Vec::new(), ..fewer }).expect("nothing was timed");
         assert!(said.starts_with("Not timed on more than one core: a quota of"), "{said}");
+    }
+
+    #[test]
+    fn of_a_program_that_took_locks_these_are_named_as_what_could_count() {
+        let said = |took_locks| {
+            let here = MeasuredHere { quality: ScalingQuality::SetTime, took_locks, ..here() };
+            note(&here).expect("nothing is concluded")
+        };
+        assert!(said(false).ends_with("`--work REGEX` counts what it prints."), "{}", said(false));
+        assert!(said(true).ends_with("and `--sections` how often it takes its locks."));
     }
 
     #[test]

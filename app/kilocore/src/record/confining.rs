@@ -2,6 +2,7 @@
 //!
 //! Steering programs is a subject of its own, and so is timing them. Here the one is told what the other does.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -43,8 +44,14 @@ impl Target {
         Ok(Confined(confinement, self.with_descendants))
     }
 
-    /// Times it in windows, until `over` says that there are to be no more of them, and puts everything back.
-    pub(crate) fn time(self, budget: Duration, over: &dyn Fn() -> bool) -> Scaling {
+    /// Times it in windows, until `over` says that there are to be no more of them, and puts everything back. The
+    /// critical sections that are recorded in a folder count if there is one, and what it sends if there is none.
+    pub(crate) fn time(
+        self,
+        budget: Duration,
+        recordings: Option<&Path>,
+        over: &dyn Fn() -> bool,
+    ) -> Scaling {
         let mut confined = match self.begin() {
             Ok(confined) => confined,
             Err(error) => {
@@ -57,7 +64,7 @@ impl Target {
         if let Some(unfollowed) = confined.0.unfollowed() {
             say(&format!("not seen while it is confined: {unfollowed}"));
         }
-        let scaling = time_in_windows(&mut confined, self.pid, budget, over, &tell);
+        let scaling = time_in_windows(&mut confined, self.pid, recordings, budget, over, &tell);
         tell_left(&confined.0.finish());
         scaling
     }

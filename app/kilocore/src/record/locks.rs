@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use kilocore_command_line::{Destination, Failure, output, say};
 use kilocore_figures::Nanoseconds;
-use kilocore_lock_profile::{Profile, Run, Scaling};
-use kilocore_lock_recorder::{Conduct, Measured, Options, ProcessScope, Timing};
+use kilocore_lock_profile::{Profile, Run, Scaling, WhyNotTimed};
+use kilocore_lock_recorder::{BeforeEnd, Conduct, Measured, Options, ProcessScope, Timing};
 use kilocore_process::{Held, allowed_cores, sized_for};
 use kilocore_sched_daemon::Linux;
 
@@ -19,7 +18,7 @@ use super::leave_cores::BeforeWatching;
 use super::line_counter::LineCounter;
 use super::lost::Lost;
 use super::subject::{Choice, Subject};
-use super::timing;
+use super::timing::{self, Confining};
 use super::window::Window;
 use crate::{examples, launch};
 
@@ -61,7 +60,7 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let wanted = RecordingOptions {
         timing: None,
-        confined_for: None,
+        confining: None,
         confined_run: arguments.twice,
         count_lines: arguments.count_lines,
         output_to_stderr: arguments.json,
@@ -130,8 +129,8 @@ fn print_hints(profile: &Profile, answer: Destination) {
 pub(crate) struct RecordingOptions<'a> {
     /// How it is timed on the cores that are here, if it is.
     pub(crate) timing: Option<&'a Timing>,
-    /// For how long it is confined to fewer cores while it runs on, if it is.
-    pub(crate) confined_for: Option<Duration>,
+    /// How it is confined to fewer cores while it runs on, if it is.
+    pub(crate) confining: Option<Confining>,
     /// Whether it is run a second time, on one core.
     pub(crate) confined_run: bool,
     /// Whether it is run once more, under QEMU.
@@ -173,7 +172,7 @@ pub(crate) fn run(
             let steered_by = || kilocore_sched_daemon::steered_by(pid, &mut Linux);
             let steered_before = steered_by();
             let target = Target { pid, with_descendants: scope == ProcessScope::Tree };
-            let confined = wanted.confined_for.map(|budget| target.check().map(|()| budget));
+            let confined = wanted.confining.map(|how| target.check().map(|()| how.budget));
             let confined = confined.transpose()?;
             let mut measured =
                 kilocore_lock_recorder::measure_running(pid, scope, &conduct(wanted), &over)?;
@@ -181,7 +180,7 @@ pub(crate) fn run(
                 run.steered_by = steered_before.or_else(steered_by);
             }
             if let (Some(budget), [_, ..]) = (confined, &measured.profile.runs[..]) {
-                measured.profile.scaling = Some(target.time(budget, &over));
+                measured.profile.scaling = Some(target.time(budget, None, &over));
             }
             before.give_way();
             measured
@@ -225,16 +224,19 @@ fn recorded(
 }
 
 fn conduct(wanted: &RecordingOptions<'_>) -> Conduct<'static> {
-    let confine = |budget| {
-        let before_end = move |pid| {
+    let confine = |Confining { budget, sections }| {
+        let before_end = move |pid, recordings: Option<&Path>| {
+            if sections && recordings.is_none() {
+                return Scaling::untimed(WhyNotTimed::FewSections);
+            }
             let target = Target { pid, with_descendants: true };
             // A signal ends the program, and with it the windows.
-            target.time(budget, &|| false)
+            target.time(budget, recordings.filter(|_| sections), &|| false)
         };
-        Box::new(before_end) as Box<dyn Fn(u32) -> Scaling + Sync>
+        Box::new(before_end) as Box<BeforeEnd<'_>>
     };
     Conduct {
-        before_end: wanted.confined_for.map(confine),
+        before_end: wanted.confining.map(confine),
         delay: wanted.window.delay,
         duration: wanted.window.duration,
         by_signals: true,

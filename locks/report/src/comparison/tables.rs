@@ -6,6 +6,7 @@ use kilocore_show::{Mark, Provenance, Table, number};
 use super::locks::LockChange;
 use super::recorded::{LockUse, Per, Recorded};
 use super::{ProfileComparisonReport, words};
+use crate::measured_words::units;
 
 /// The answer, in sentences.
 pub(super) fn answer(report: &ProfileComparisonReport<'_>) -> Table {
@@ -45,7 +46,7 @@ pub(super) fn paces(comparison: &ProfileComparison) -> Option<Table> {
         name: "paces".to_owned(),
         title: format!(
             "Throughput, {} per second: {before} rounds before, {after} after",
-            words::units(&comparison.unit)
+            units(&comparison.unit)
         ),
         mark: Some(measured()),
         front: "cores",

@@ -1,20 +1,19 @@
 //! What two profiles say of a change, in sentences.
 
 use kilocore_lock_profile::{
-    ChangeVerdict, Doubt, PaceChange, ProfileComparison, RUN, ScalingQuality,
+    ChangeVerdict, Doubt, PaceChange, ProfileComparison, RUN, SECTION, ScalingQuality,
 };
 use kilocore_show::number;
 
 use crate::measured_words::why_not;
 
-/// What units of work are called.
-pub(super) fn units(unit: &str) -> String {
-    if unit == RUN { "runs".to_owned() } else { format!("units ({unit})") }
-}
-
 /// What one is called.
 fn one(unit: &str) -> String {
-    if unit == RUN { "a run".to_owned() } else { format!("a unit of work ({unit})") }
+    match unit {
+        RUN => "a run".to_owned(),
+        SECTION => "a critical section".to_owned(),
+        unit => format!("a unit of work ({unit})"),
+    }
 }
 
 fn cores(pace: &PaceChange) -> String {
@@ -150,4 +149,4 @@ fn doubt(doubt: &Doubt) -> String {
     }
 }
 
-const SET_TIME: &str = "the program runs for a set time, or it spins, and `--work REGEX` of `kilocore doctor` counts what it does";
+const SET_TIME: &str = "the program runs for a set time, or it spins, and `--work REGEX` or `--sections` of `kilocore doctor` counts what it does";

@@ -1,13 +1,18 @@
-//! What a server does while it runs, counted at its sockets.
+//! What a program does while it runs, counted at its sockets, or by the recorder under it.
 //!
 //! A server answers requests, and nobody but its clients knows how many. What it sends is counted instead: by the
 //! kernel, or, for users to whom the kernel does not count, as bytes of TCP connections. A look at these connections
-//! also tells whether requests wait that it has not read.
+//! also tells whether requests wait that it has not read. Of a program with a recorder under it, the locks that it takes
+//! can be counted.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kilocore_linux::{Sends, TcpSocket, processor_time, sockets_of, tcp_sockets, threads};
+use kilocore_lock_profile::{ENOUGH_SECTIONS, SECTION, WhyNotTimed};
+
+use crate::recordings::sections;
 
 /// Connections that may end between two looks, as a share of those that there are, before their bytes count for
 /// nothing: what they moved at last nobody knows.
@@ -20,11 +25,13 @@ enum Source {
     Sends(Sends),
     /// Bytes that TCP connections have moved.
     Bytes,
+    /// Critical sections, which are recorded in this folder.
+    Sections(PathBuf),
 }
 
 /// What some processes do.
 #[derive(Debug)]
-pub(crate) struct SocketWork {
+pub(crate) struct WindowWork {
     source: Source,
     connections: Connections,
     /// The processor time of each process when it was last looked at.
@@ -35,7 +42,8 @@ pub(crate) struct SocketWork {
 /// How much was done until a moment. What was done between two moments is the difference.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Done {
-    work: f64,
+    /// `None` if that is not known.
+    work: Option<f64>,
     used: Duration,
     ended: u64,
     looks: u64,
@@ -52,20 +60,26 @@ pub(crate) struct WorkDone {
     pub(crate) waiting: Option<f64>,
 }
 
-impl SocketWork {
-    /// Begins to count what these processes do, and what their children do if `with_children`. `None` if that cannot
-    /// be counted.
-    pub(crate) fn begin(processes: &[u32], with_children: bool) -> Option<Self> {
+impl WindowWork {
+    /// Begins to count what these processes do, and what their children do if `with_children`: what they send, or the
+    /// critical sections of all who record in a folder. `None` if that cannot be counted.
+    pub(crate) fn begin(
+        processes: &[u32],
+        with_children: bool,
+        recordings: Option<&Path>,
+    ) -> Option<Self> {
         let mut listed = || processes.iter().flat_map(|&pid| threads(pid)).collect::<Vec<u32>>();
         let mut connections = Connections::default();
         connections.look(processes);
-        let source = match Sends::begin(&mut listed, with_children) {
-            Ok(sends) => Source::Sends(sends),
-            Err(_) if connections.last.values().any(|socket| socket.moved.is_some()) => {
-                Source::Bytes
+        let mut sends = || match Sends::begin(&mut listed, with_children) {
+            Ok(sends) => Some(Source::Sends(sends)),
+            Err(_) => {
+                let any = connections.last.values().any(|socket| socket.moved.is_some());
+                any.then_some(Source::Bytes)
             }
-            Err(_) => return None,
         };
+        let sections = recordings.map(|folder| Source::Sections(folder.to_owned()));
+        let source = sections.or_else(&mut sends)?;
         let times = processes.iter().filter_map(|&pid| Some((pid, processor_time(pid)?))).collect();
         Some(Self { source, connections, times, used: Duration::ZERO })
     }
@@ -75,12 +89,21 @@ impl SocketWork {
         match self.source {
             Source::Sends(_) => "send",
             Source::Bytes => "byte over TCP",
+            Source::Sections(_) => SECTION,
+        }
+    }
+
+    /// How much a window has to have of it to say anything, and why none says anything if all have less.
+    pub(crate) fn least(&self) -> (f64, WhyNotTimed) {
+        match self.source {
+            Source::Sends(_) | Source::Bytes => (1.0, WhyNotTimed::Idle),
+            Source::Sections(_) => (ENOUGH_SECTIONS as f64, WhyNotTimed::FewSections),
         }
     }
 
     /// Looks at the processes, which is to be done often: of a process or a connection that has ended, what it did
     /// since the last look is not known.
-    pub(crate) fn look(&mut self, processes: &[u32]) -> Done {
+    pub(crate) fn look(&mut self, processes: &[u32]) {
         self.connections.look(processes);
         for &pid in processes {
             let Some(now) = processor_time(pid) else { continue };
@@ -89,25 +112,36 @@ impl SocketWork {
             self.used += now.saturating_sub(before);
         }
         self.times.retain(|pid, _| processes.contains(pid));
+    }
+
+    /// Looks at the processes, and returns what they have done.
+    pub(crate) fn done(&mut self, processes: &[u32]) -> Done {
+        self.look(processes);
         let work = match &self.source {
-            Source::Sends(sends) => sends.count().unwrap_or_default() as f64,
-            Source::Bytes => self.connections.moved as f64,
+            Source::Sends(sends) => Some(sends.count().unwrap_or_default()),
+            Source::Bytes => Some(self.connections.moved),
+            Source::Sections(folder) => sections(folder),
         };
+        let work = work.map(|work| work as f64);
         let Connections { looks, waiting, ended, .. } = self.connections;
         Done { work, used: self.used, ended, looks, waiting }
     }
 
-    /// What was done between two looks. `None` if too much of it is not known.
-    pub(crate) fn between(&self, from: Done, to: Done) -> Option<WorkDone> {
+    /// What was done between two moments.
+    ///
+    /// # Errors
+    /// If too much of it is not known.
+    pub(crate) fn between(&self, from: Done, to: Done) -> Result<WorkDone, WhyNotTimed> {
         let ended = (to.ended - from.ended) as f64;
         let most = MAY_END * self.connections.last.len() as f64;
         if matches!(self.source, Source::Bytes) && ended > most {
-            return None;
+            return Err(WhyNotTimed::Uncounted);
         }
+        let work = to.work.zip(from.work).ok_or(WhyNotTimed::SectionsLost)?;
         let looks = to.looks - from.looks;
         let waiting = (looks > 0).then(|| (to.waiting - from.waiting) as f64 / looks as f64);
         let cpu_time = to.used.saturating_sub(from.used);
-        Some(WorkDone { work: (to.work - from.work).max(0.0), cpu_time, waiting })
+        Ok(WorkDone { work: (work.0 - work.1).max(0.0), cpu_time, waiting })
     }
 }
 
@@ -192,14 +226,15 @@ mod tests {
 
     #[test]
     fn bytes_of_connections_that_come_and_go_are_no_measure() {
-        let work = |source| SocketWork {
+        let work = |source| WindowWork {
             source,
             connections: Connections { last: sockets(&[(1, 0, 0); 1]), ..Connections::default() },
             times: BTreeMap::new(),
             used: Duration::ZERO,
         };
-        let (from, to) = (Done::default(), Done { work: 5.0, ended: 1, ..Done::default() });
-        assert_eq!(work(Source::Bytes).between(from, to), None);
+        let from = Done { work: Some(0.0), ..Done::default() };
+        let to = Done { work: Some(5.0), ended: 1, ..Done::default() };
+        assert_eq!(work(Source::Bytes).between(from, to), Err(WhyNotTimed::Uncounted));
         let stays = Done { ended: 0, ..to };
         let done = work(Source::Bytes).between(from, stays).expect("they last");
         assert_eq!((done.work, done.waiting), (5.0, None));
