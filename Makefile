@@ -165,7 +165,7 @@ fidelity-profiles: all
 ## closed-loop: programs with known parameters, measured here and forecast, into docs/evidence/closed-loop.md
 closed-loop: packages-build all
 	KILOCORE_CLOSED_LOOP=$(CURDIR)/docs/evidence/closed-loop.md \
-	    $(CARGO) test -p kilocore-fidelity --test closed_loop -- --ignored
+	    $(CARGO) test --release -p kilocore-fidelity --test closed_loop -- --ignored --nocapture
 
 ## what-if: what is said of changes of a program's source, beside the program changed, simulated and timed
 ## here, into docs/evidence/what-if.md; takes minutes, in which other programs have little of this machine

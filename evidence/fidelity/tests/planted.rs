@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kilocore_lock_profile::Profile;
+use kilocore_machine::Description;
 
 /// How many times each program is measured. Disturbances only ever lengthen it, so that the
 /// shortest is taken.
@@ -24,9 +25,14 @@ pub(crate) fn output(command: &mut Command) -> String {
 
 /// A command that runs before all others on this machine, if that is allowed.
 pub(crate) fn first(program: &Path) -> Command {
+    before_others("-f", program)
+}
+
+/// The same, with a policy of `chrt`.
+pub(crate) fn before_others(policy: &str, program: &Path) -> Command {
     let urgent = |program: &Path| {
         let mut command = Command::new("chrt");
-        command.args(["-f", "10"]).arg(program);
+        command.args([policy, "10"]).arg(program);
         command
     };
     let allowed = urgent(Path::new("true")).output().is_ok_and(|output| output.status.success());
@@ -34,10 +40,17 @@ pub(crate) fn first(program: &Path) -> Command {
 }
 
 /// The program that ships.
-pub(crate) fn kilocore() -> PathBuf {
+fn kilocore() -> PathBuf {
     let kilocore = root().join("target/release/kilocore");
     assert!(kilocore.exists(), "{} is missing: run `make` first", kilocore.display());
     kilocore
+}
+
+/// This host as a machine, measured anew, in a file in this folder.
+pub(crate) fn this_host(folder: &Path) -> Description {
+    let file = folder.join("host.toml");
+    output(first(&kilocore()).args(["record", "machine", "--output"]).arg(&file));
+    kilocore_machine::read(&file).expect("kilocore wrote it")
 }
 
 /// Where a program is built and measured.
@@ -74,11 +87,11 @@ impl Bench {
         [std::slice::from_ref(&self.turns), of].concat()
     }
 
-    /// The profile of the least disturbed of some runs.
-    pub(crate) fn measure(&self, arguments: &[String]) -> Profile {
+    /// The profile of the least disturbed of some runs, each begun as `how` says.
+    pub(crate) fn measure(&self, how: fn(&Path) -> Command, arguments: &[String]) -> Profile {
         let file = self.folder.path().join("profile.json");
         let profiles = (0..TRIES).map(|_| {
-            let mut command = first(&kilocore());
+            let mut command = how(&kilocore());
             command.args(["record", "locks", "--twice", "--output"]).arg(&file).arg("--");
             output(command.arg(self.program()).args(self.arguments(arguments)));
             Profile::read(&file).expect("kilocore wrote it")

@@ -1,7 +1,7 @@
 //! A lock of a simulated program, of whichever kind.
 
 use kilocore_locks::{Futex, RawLock, Rwsem, Ticket, Ttas};
-use kilocore_platform::Padded;
+use kilocore_platform::{Cycles, Padded};
 use kilocore_sim::Sim;
 
 use crate::any_rw_lock::{AnyRwLock, Entered};
@@ -66,6 +66,34 @@ impl<L: RawLock<Sim>> AnyLock<L> {
             Self::OwnSpin(lock) => lock.acquire(&mut ()),
         }
         None
+    }
+
+    /// Acquires the lock by trying again and again, with so much computing between two tries. A read-write lock
+    /// is waited for.
+    pub(crate) fn poll(
+        &self,
+        between: Cycles,
+        mode: Mode,
+        thread: &mut LockThread<L>,
+    ) -> Option<Entered> {
+        if let Self::ReadWrite(lock) = self {
+            return Some(lock.acquire(mode));
+        }
+        while !self.try_acquire(thread) {
+            Sim::work(between);
+        }
+        None
+    }
+
+    /// Tries once to acquire a lock that is no read-write lock.
+    fn try_acquire(&self, thread: &mut LockThread<L>) -> bool {
+        match self {
+            Self::Tried(lock) => lock.try_acquire(&mut thread.tried),
+            Self::Spin(lock) => lock.try_acquire(&mut ()),
+            Self::Futex(lock) => lock.try_acquire(&mut ()),
+            Self::OwnSpin(lock) => lock.try_acquire(&mut ()),
+            Self::ReadWrite(_) => false,
+        }
     }
 
     /// Releases the lock.

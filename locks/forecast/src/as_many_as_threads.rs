@@ -53,7 +53,7 @@ pub(crate) fn simulated(
         let mut workload = profiled.workload.clone();
         for &index in &following {
             let lock = &mut workload.locks[index];
-            lock.instances = lock.instances.saturating_mul(cores.div_ceil(threads));
+            *lock = lock.split(cores.div_ceil(threads)).unwrap_or(*lock);
         }
         workload
     };

@@ -21,7 +21,8 @@ pub enum Change {
     HalfAsLong,
     /// Half of the computing under the lock is done before it is taken.
     HalfBefore,
-    /// There are this many times as many locks, each for its part of the data, used equally.
+    /// There are this many times as many locks, each for its part of the data. The parts
+    /// of a lock are used equally.
     Split(u32),
     /// It is a read-write lock like glibc's, and the share [`READ_ONLY`] of its acquisitions share it.
     ReadersShare,
@@ -93,14 +94,14 @@ impl Change {
                 workload.think = workload.think.later_by(before);
             }
             Self::Split(parts) => {
-                lock.instances = lock.instances.checked_mul(parts)?;
+                *lock = lock.split(parts)?;
                 if lock.per_thread || lock.instances > MOST_INSTANCES {
                     return None;
                 }
             }
             Self::PerThread if lock.per_thread => return None,
             Self::PerThread => {
-                *lock = LockUse { instances: 1, per_thread: true, ..*lock };
+                *lock = LockUse { instances: 1, hot: None, per_thread: true, ..*lock };
             }
             Self::ReadersShare if lock.read_write.is_some() || lock.kept.is_some() => return None,
             Self::ReadersShare => {

@@ -2,7 +2,9 @@
 //!
 //! Locks that are created at the same place become one [`LockUse`] with several instances. The
 //! number of instances is chosen so that equally used instances would collide as often as the
-//! profiled locks did. Acquisitions inside others become sections inside sections. Durations keep
+//! profiled locks did, and those that are used much more than others are a class of their own (`unequal.rs`).
+//! Locks that threads only try are polled (`polling.rs`).
+//! Acquisitions inside others become sections inside sections. Durations keep
 //! the shape of their histograms, and add up to the profile's processor time less what the
 //! simulation adds anew (`busy.rs`). If cores were unused and no reason was seen, a part of the
 //! workload is serial (`conduct.rs`). Barriers at which threads met become rounds (`phases.rs`).
@@ -18,12 +20,14 @@ mod migration;
 mod nesting;
 mod observed;
 mod phases;
+mod polling;
 mod profiled;
 #[cfg(test)]
 pub(crate) mod synthetic;
 #[cfg(test)]
 mod tests;
 mod translation;
+mod unequal;
 
 use kilocore_lock_profile::{Lock, Process, Profile, Run};
 use thiserror::Error;

@@ -30,7 +30,10 @@
 //!
 //! * **Locks made at the same place are treated as one lock with several instances.** The number of
 //!   instances is chosen so that equally used instances would collide as often as the profiled
-//!   locks did. It is the inverse of the sum of squared shares.
+//!   locks did. It is the inverse of the sum of squared shares. Locks that are used much more than the
+//!   others are a class of their own (`unequal.rs`): the most used one limits a program.
+//! * **Locks that threads try again and again are polled** (`polling.rs`). How often tries fail says how soon the
+//!   next one comes.
 //! * **Durations keep the shape of their histograms**, including the rare and long ones, because a
 //!   few of these may hold all the work. Simulations then count work as it is done (`simulate.rs`).
 //! * **Processor time says how much was work** (`busy.rs`). Thinking, holding and what lies outside
@@ -186,4 +189,4 @@ pub use sweep::{Job, sweep};
 pub use tried_lock::TriedLock;
 pub use verdict::Verdict;
 pub use what_if::what_if;
-pub use workload::{Barriers, Inner, KeptLock, LockUse, Mode, Section, Workload};
+pub use workload::{Barriers, Hot, Inner, KeptLock, LockUse, Mode, Section, Workload};

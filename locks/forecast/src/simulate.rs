@@ -346,12 +346,19 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
     fn enter(&mut self, section: &Section) {
         let shared = self.shared;
         let instances = &shared.locks[section.lock];
-        let LockUse { instances: choices, per_thread, .. } = shared.workload.locks[section.lock];
-        let pick = (self.random.uniform() * f64::from(choices)) as usize;
-        let own = if per_thread { self.number * choices as usize } else { 0 };
+        let used: &LockUse = &shared.workload.locks[section.lock];
+        let of_which = if used.hot.is_some() { self.random.uniform() } else { 0.0 };
+        let pick = used.pick(of_which, self.random.uniform());
+        let own = if used.per_thread { self.number * used.instances as usize } else { 0 };
         let instance = &instances[own + pick];
         let asked = Sim::now();
-        let entered = instance.lock.acquire(section.mode, &mut self.lock_thread);
+        let entered = match section.polled {
+            Some(between) => {
+                let between = Cycles(between.round() as u64);
+                instance.lock.poll(between, section.mode, &mut self.lock_thread)
+            }
+            None => instance.lock.acquire(section.mode, &mut self.lock_thread),
+        };
         let waited = Sim::now().since(asked);
         let progress = &shared.progress;
         progress.waited.set(progress.waited.get() + waited.0);

@@ -27,6 +27,9 @@ pub struct Section {
     pub asleep: f64,
     /// Lines of data written inside that move from holder to holder, beyond the lock itself.
     pub lines: f64,
+    /// If threads do not wait for the lock but try again and again whether they get it: computing between
+    /// two tries, in cycles. It does not matter for read-write locks.
+    pub polled: Option<f64>,
     /// Sections inside this one.
     pub inner: Vec<Inner>,
 }
@@ -50,10 +53,12 @@ pub struct Inner {
 }
 
 /// A lock, or several locks that are used alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LockUse {
     /// How many locks there are. Each use picks one at random.
     pub instances: u32,
+    /// Those of them that are used more often than the others, if any are.
+    pub hot: Option<Hot>,
     /// Whether each thread has this many locks of its own, which no other thread takes.
     pub per_thread: bool,
     /// The algorithm, if the program uses it as a read-write lock. glibc's is closest to
@@ -61,6 +66,41 @@ pub struct LockUse {
     pub read_write: Option<RwLockId>,
     /// What the lock is if it stays as it is, whichever lock is chosen.
     pub kept: Option<KeptLock>,
+}
+
+impl LockUse {
+    /// A single mutex.
+    pub const ONE: Self =
+        Self { instances: 1, hot: None, per_thread: false, read_write: None, kept: None };
+
+    /// The same with this many locks for each one, which share its uses. `None` if these are more than can be
+    /// counted.
+    pub(crate) fn split(self, parts: u32) -> Option<Self> {
+        let hot = match self.hot {
+            Some(hot) => Some(Hot { instances: hot.instances.checked_mul(parts)?, ..hot }),
+            None => None,
+        };
+        Some(Self { instances: self.instances.checked_mul(parts)?, hot, ..self })
+    }
+
+    /// The lock that a use takes, for two random numbers from 0 to 1.
+    pub(crate) fn pick(&self, of_which: f64, which: f64) -> usize {
+        let (first, count) = match self.hot {
+            None => (0, self.instances),
+            Some(hot) if of_which < hot.share => (0, hot.instances),
+            Some(hot) => (hot.instances, self.instances.saturating_sub(hot.instances)),
+        };
+        first as usize + (which * f64::from(count)) as usize
+    }
+}
+
+/// Locks that are used more often than others of their kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hot {
+    /// How many they are. They are used equally, as the others are.
+    pub instances: u32,
+    /// The share of all uses that is theirs, 0 to 1.
+    pub share: f64,
 }
 
 /// A lock that stays what it is, whatever is put under the program.
@@ -118,15 +158,22 @@ impl Workload {
     /// A workload of threads that share a single lock.
     #[must_use]
     pub fn single_lock(think: Duration, hold: Duration, lines: f64) -> Self {
-        let section =
-            Section { lock: 0, mode: Mode::Exclusive, hold, asleep: 0.0, lines, inner: Vec::new() };
+        let section = Section {
+            lock: 0,
+            mode: Mode::Exclusive,
+            hold,
+            asleep: 0.0,
+            lines,
+            polled: None,
+            inner: Vec::new(),
+        };
         Self {
             think,
             asleep: 0.0,
             memory: None,
             serial: 0.0,
             barriers: None,
-            locks: vec![LockUse { instances: 1, per_thread: false, read_write: None, kept: None }],
+            locks: vec![LockUse::ONE],
             sections: vec![(1.0, section)],
         }
     }
@@ -167,6 +214,7 @@ impl Workload {
             Section {
                 hold: section.hold.scaled(factor),
                 asleep: section.asleep * factor,
+                polled: section.polled.map(|between| between * factor),
                 inner: section.inner.iter().map(inner).collect(),
                 ..section.clone()
             }
@@ -209,5 +257,32 @@ impl Workload {
         for lock in &mut self.locks {
             lock.read_write = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hot, LockUse};
+
+    #[test]
+    fn hot_locks_get_their_share_of_the_uses_and_the_others_the_rest() {
+        let hot = Some(Hot { instances: 2, share: 0.75 });
+        let locks = LockUse { instances: 6, hot, ..LockUse::ONE };
+        let mut uses = [0; 6];
+        for use_ in 0..800 {
+            let of_which = f64::from(use_ / 8) / 100.0;
+            uses[locks.pick(of_which, f64::from(use_ % 8) / 8.0)] += 1;
+        }
+        assert_eq!(uses, [300, 300, 50, 50, 50, 50]);
+        assert_eq!(LockUse { hot: None, ..locks }.pick(0.9, 0.99), 5);
+    }
+
+    #[test]
+    fn parts_of_hot_locks_are_hot() {
+        let hot = Some(Hot { instances: 1, share: 0.5 });
+        let locks = LockUse { instances: 8, hot, ..LockUse::ONE };
+        let split = locks.split(4).expect("these are few");
+        assert_eq!((split.instances, split.hot), (32, Some(Hot { instances: 4, share: 0.5 })));
+        assert_eq!(locks.split(u32::MAX), None);
     }
 }

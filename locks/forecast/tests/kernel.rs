@@ -18,15 +18,11 @@ fn kept(kept: KeptLock, think: f64, hold: f64, alone: f64) -> Workload {
         hold: Duration::Exponential(hold),
         asleep: 0.0,
         lines: 0.0,
+        polled: None,
         inner: Vec::new(),
     };
     Workload {
-        locks: vec![LockUse {
-            instances: 1,
-            per_thread: false,
-            read_write: None,
-            kept: Some(kept),
-        }],
+        locks: vec![LockUse { kept: Some(kept), ..LockUse::ONE }],
         sections: vec![(alone, section(Mode::Exclusive)), (1.0 - alone, section(Mode::Shared))],
         ..Workload::single_lock(Duration::Exponential(think), Duration::Constant(0.0), 0.0)
     }

@@ -7,6 +7,7 @@ mod effort;
 mod extent;
 mod fit;
 mod kernel;
+mod lock_use;
 mod memory;
 mod phases;
 mod placement;

@@ -317,7 +317,8 @@ pub struct MostlyBy {
 }
 
 /// How often a lock was taken while another was the innermost lock held. This is an estimate if
-/// holds are sampled. At most a few outer locks are kept.
+/// holds are sampled. A few outer locks are kept apart. Those of many stand for the rest too: the counts of one inner
+/// lock add up to all the times that it was taken inside others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nesting {
     /// The other lock's number.

@@ -66,17 +66,31 @@ impl Lock {
         for (now, then) in self.waiters_met.iter_mut().zip(&before.waiters_met) {
             *now = now.saturating_sub(*then);
         }
-        for nesting in &mut self.nested_in {
-            let same = |then: &&Nesting| then.outer == nesting.outer;
-            let then = before.nested_in.iter().find(same).map_or(0, |then| then.count);
-            nesting.count = nesting.count.saturating_sub(then);
-        }
-        self.nested_in.retain(|nesting| nesting.count > 0);
+        self.subtract_nestings(&before.nested_in);
         if let (Some(now), Some(then)) = (&mut self.read, &before.read) {
             now.subtract(then);
         }
         subtract_alike(&mut self.callers, &before.callers, Caller::subtract);
         self.callers.retain(|caller| caller.acquisitions > 0);
+    }
+
+    /// A count may have passed from one outer lock to another in between, so that the differences add up to too
+    /// much. What they add up to is exact.
+    fn subtract_nestings(&mut self, before: &[Nesting]) {
+        let sum = |of: &[Nesting]| of.iter().map(|nesting| nesting.count).sum::<u64>();
+        let wanted = sum(&self.nested_in).saturating_sub(sum(before)) as f64;
+        for nesting in &mut self.nested_in {
+            let same = |then: &&Nesting| then.outer == nesting.outer;
+            let then = before.iter().find(same).map_or(0, |then| then.count);
+            nesting.count = nesting.count.saturating_sub(then);
+        }
+        let found = sum(&self.nested_in) as f64;
+        if found > wanted {
+            for nesting in &mut self.nested_in {
+                nesting.count = (nesting.count as f64 * wanted / found).round() as u64;
+            }
+        }
+        self.nested_in.retain(|nesting| nesting.count > 0);
     }
 
     /// Returns the thread that has taken the lock more often than all others together since then,
@@ -225,5 +239,18 @@ mod tests {
         let mut now = process(&[(0, 10)]);
         now.subtract(&process(&[(0, 10)]), 1);
         assert!(now.locks.is_empty() && now.threads.cpu_time == Nanoseconds(0.0));
+    }
+
+    #[test]
+    fn what_passed_from_one_outer_lock_to_another_counts_once() {
+        let inside = |counts: &[(u32, u64)]| {
+            let nesting = |&(outer, count): &(u32, u64)| Nesting { outer, count };
+            Lock { nested_in: counts.iter().map(nesting).collect(), ..Lock::default() }
+        };
+        let mut now = inside(&[(1, 150), (3, 120)]);
+        now.subtract(&inside(&[(1, 100), (2, 90)]));
+        // 80 in all: of lock 1 there were 50, and of lock 3 no more than 120.
+        let counts: Vec<_> = now.nested_in.iter().map(|of| (of.outer, of.count)).collect();
+        assert_eq!(counts, [(1, 24), (3, 56)]);
     }
 }

@@ -40,7 +40,7 @@ pub const THREADS: usize = 4096;
 /// The number that is shared by all threads without a number of their own.
 pub const NO_NUMBER: u32 = THREADS as u32;
 
-/// The number of outer locks that a shard can count.
+/// The number of outer locks that a shard can count apart.
 pub const NESTED: usize = 4;
 
 /// The number of counters in [`ContentionBlock::met`]. The last one also counts all larger numbers
@@ -258,6 +258,9 @@ pub struct LockBlock {
 /// How often this lock was taken while another lock was the innermost one held. The upper 24 bits
 /// are the [`UnitId`] of the other lock, and the lower 40 bits are the count. The word is 0 while
 /// it is not in use.
+///
+/// If there are more outer locks than words, the rarest one's count passes to another lock. So the counts
+/// are upper bounds, and add up to all the times that the lock was taken inside others.
 pub type Nested = AtomicU64;
 
 /// A shard of the counters of a lock; see [`LockBlock::shards`]. Every acquisition writes the first

@@ -7,7 +7,7 @@
 use core::sync::atomic::Ordering;
 
 use kilocore_lock_recording::{
-    ContentionBlock, HistogramBlock, LockBlock, SHARDS, SHARED_SLOT, ShardBlock, majority,
+    ContentionBlock, HistogramBlock, LockBlock, Nested, SHARDS, SHARED_SLOT, ShardBlock, majority,
 };
 
 use crate::counters::{Count, add, count_few};
@@ -86,6 +86,10 @@ impl Recorder {
     }
 
     /// Counts an acquisition while the lock with number `outer` was the innermost one held.
+    ///
+    /// If there are more outer locks than slots, the rarest one's slot and count pass to the new one: the
+    /// counts then still add up to all acquisitions inside other locks (Metwally, Agrawal and El Abbadi, Efficient
+    /// computation of frequent and top-k elements in data streams, 2005).
     #[inline(always)]
     pub(crate) fn count_nesting(self, shard: &ShardBlock, outer: u32, atomic: bool) {
         let weight = u64::from(self.thread.weight.get());
@@ -111,6 +115,7 @@ impl Recorder {
                 }
             }
         }
+        replace_rarest(shard, outer, weight, atomic);
     }
 
     /// Counts a hold of `cycles` cycles on the processor `weight` times.
@@ -165,5 +170,20 @@ impl Recorder {
                 self.block(cell.load(Ordering::Acquire))
             })
         })
+    }
+}
+
+/// Gives the slot and the count of the rarest outer lock to another one, and counts it.
+#[cold]
+#[inline(never)]
+fn replace_rarest(shard: &ShardBlock, outer: u32, weight: u64, atomic: bool) {
+    const COUNT: u64 = (1 << 40) - 1;
+    let count = |slot: &&Nested| slot.load(Ordering::Relaxed) & COUNT;
+    let Some(slot) = shard.nested.iter().min_by_key(count) else { return };
+    let replaced = |value: u64| u64::from(outer) << 40 | ((value & COUNT) + weight) & COUNT;
+    if atomic {
+        let _ = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |v| Some(replaced(v)));
+    } else {
+        slot.store(replaced(slot.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
 }

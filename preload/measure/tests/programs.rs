@@ -108,6 +108,17 @@ fn locks_made_by_one_statement_are_told_apart_by_the_way_to_it() {
 }
 
 #[test]
+fn nestings_add_up_however_many_outer_locks_there_are() {
+    let profile = scenario("nested_in_many");
+    let process = only_process(&profile);
+    let inner =
+        process.locks.iter().find(|lock| !lock.nested_in.is_empty()).expect("one is inside");
+    assert_eq!(inner.acquisitions, 800);
+    let outer: u64 = inner.nested_in.iter().map(|nesting| nesting.count).sum();
+    assert!((outer as f64 / 800.0 - 1.0).abs() < 0.01, "{:?}", inner.nested_in);
+}
+
+#[test]
 fn time_in_an_inner_lock_is_not_time_in_the_outer_one() {
     let profile = scenario("nested");
     let process = only_process(&profile);

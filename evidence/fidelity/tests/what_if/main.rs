@@ -20,7 +20,7 @@ use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
 
 use clock::{Clock, Timed};
-use planted::{Bench, first, kilocore, output};
+use planted::{Bench, first, this_host};
 use program::{Planted, programs};
 
 /// The changes that are tried.
@@ -92,9 +92,20 @@ fn profiled(profile: &Profile) -> Profiled {
     from_profile(profile).expect("it takes locks")
 }
 
-/// What is said of a change.
-fn of(said: &[WhatIf], change: Change) -> Option<ForecastGain> {
-    said.iter().find(|row| row.change == change).map(|row| row.gain)
+/// What is said of a change of a lock, or of a part of the program that is no lock.
+fn of(said: &[WhatIf], change: Change, lock: usize) -> Option<ForecastGain> {
+    let of_it = |row: &&WhatIf| row.change == change && row.lock.is_none_or(|of| of == lock);
+    said.iter().find(of_it).map(|row| row.gain)
+}
+
+/// Which lock of a profile is the one that the program changes: its hold is the most similar.
+fn changed_lock(program: &Planted, found: &Profiled) -> usize {
+    let off = |lock: usize| {
+        let hold = found.locks[lock].exclusive_hold.0.max(1.0);
+        (hold / program.changed_hold_ns()).ln().abs()
+    };
+    let locks = 0..found.locks.len();
+    locks.min_by(|&a, &b| off(a).total_cmp(&off(b))).expect("it takes locks")
 }
 
 /// Throughput by the true parameters.
@@ -104,10 +115,11 @@ fn rate(workload: &Workload, machine: &Description, cores: u32) -> f64 {
 }
 
 fn study(program: Planted, bench: &Bench, machine: &Description, here: &Description) -> Studied {
-    let profile = bench.measure(&program.arguments());
+    let profile = bench.measure(first, &program.arguments());
     let there = question(machine, &CORES);
     let found = profiled(&profile);
     let lines_found = found.workload.sections.iter().map(|(share, s)| share * s.lines).sum();
+    let lock = changed_lock(&program, &found);
     let serial_found = found.conduct.time.serial_share();
     let forecast =
         forecast_profiled(found, &profile, &there, &|| {}).expect("the machine has the cores");
@@ -124,9 +136,9 @@ fn study(program: Planted, bench: &Bench, machine: &Description, here: &Descript
     let rows = changed.iter().zip(timed).map(|((change, changed), timed)| Row {
         change: *change,
         true_gain: gain(changed, machine, &CORES),
-        said: of(&of_most, *change),
+        said: of(&of_most, *change, lock),
         true_here: gain(changed, here, &CORES_HERE),
-        said_here: of(&of_here, *change),
+        said_here: of(&of_here, *change, lock),
         timed,
     });
     let studied = Studied {
@@ -139,13 +151,6 @@ fn study(program: Planted, bench: &Bench, machine: &Description, here: &Descript
     };
     println!("{}", page::rows(std::slice::from_ref(&studied)));
     studied
-}
-
-/// This host as a machine, measured anew.
-fn this_host(folder: &std::path::Path) -> Description {
-    let file = folder.join("host.toml");
-    output(first(&kilocore()).args(["record", "machine", "--output"]).arg(&file));
-    kilocore_machine::read(&file).expect("kilocore wrote it")
 }
 
 #[test]

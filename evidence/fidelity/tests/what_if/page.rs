@@ -37,7 +37,9 @@ it protects, compute, and let it go, for two thirds of a second of computing tog
   in which threads that were ready had no core for a twentieth of the time more than in the least disturbed one are \
   left out, and with fewer than six others a row is withheld.
 
-*lines found* and *serial found* are what the forecast makes of the profile. A `–` in *said* is a change of \
+*hot*: one of the locks gets so much of all uses, and the others get the rest equally; a lock that is split gets \
+its uses divided equally. *inner*: another lock is taken inside, and held for so long; of *inner* that one is changed, \
+and of *outer* the one around it. *lines found* and *serial found* are what the forecast makes of the profile. A `–` in *said* is a change of \
 which the forecast does not speak: the lock costs less than a twentieth of the time, or, where a lock costs more, a barrier or \
 serial part brings less than a tenth.
 
@@ -102,6 +104,8 @@ fn programs(studied: &[Studied]) -> String {
         ("hold", Right),
         ("lines", Right),
         ("locks", Right),
+        ("hot", Right),
+        ("inner", Right),
         ("serial", Right),
         ("barriers", Right),
         ("lines found", Right),
@@ -111,12 +115,18 @@ fn programs(studied: &[Studied]) -> String {
     ];
     let row = |of: &Studied| {
         let program = &of.program;
-        let all = THINK_NS * (1.0 + program.serial_share) + program.hold_ns;
+        let all = THINK_NS * (1.0 + program.serial_share) + program.hold_ns + program.inner_ns;
         vec![
             program.name.to_owned(),
             format!("{} ns", program.hold_ns),
             program.lines.to_string(),
             program.locks.to_string(),
+            if program.hot > 0.0 { percent(program.hot) } else { "–".to_owned() },
+            if program.inner_ns > 0.0 {
+                format!("{} ns", program.inner_ns)
+            } else {
+                "–".to_owned()
+            },
             // Of all computing, as the found one is.
             format!("{:.1} %", program.serial_share * THINK_NS / all * 100.0),
             if program.rounds > 1 { program.rounds.to_string() } else { "–".to_owned() },

@@ -110,7 +110,8 @@ fn streaming(placement: Placement) -> Workload {
 
 fn in_kernel(mode: Mode) -> Workload {
     let hold = Duration::Exponential(KERNEL_CYCLES);
-    let section = Section { lock: 0, mode, hold, asleep: 0.0, lines: 0.0, inner: Vec::new() };
+    let section =
+        Section { lock: 0, mode, hold, asleep: 0.0, lines: 0.0, polled: None, inner: Vec::new() };
     let kept = Some(KeptLock::KernelReadWrite);
     Workload {
         think: Duration::Exponential(BETWEEN_CYCLES),
@@ -118,7 +119,7 @@ fn in_kernel(mode: Mode) -> Workload {
         memory: None,
         serial: 0.0,
         barriers: None,
-        locks: vec![LockUse { instances: 1, per_thread: false, read_write: None, kept }],
+        locks: vec![LockUse { kept, ..LockUse::ONE }],
         sections: vec![(1.0, section)],
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{Frame, Histogram, Lock};
 
+use super::unequal;
+
 /// If one thread makes at least this share of a lock's uses, the lock is considered its own.
 const ITS_OWN: f64 = 0.9;
 
@@ -98,18 +100,7 @@ impl<'a> Group<'a> {
     /// The number of equally used locks with which two random uses would meet at the same lock just
     /// as often.
     pub(super) fn effective_instances(&self) -> u32 {
-        let total = self.uses() as f64;
-        let collisions: f64 = self
-            .locks
-            .iter()
-            .map(|lock| {
-                let uses = lock.uses();
-                // One entry may stand for several locks that lived one after the other. At any time
-                // that was one lock, so it counts as one.
-                (uses as f64 / total).powi(2)
-            })
-            .sum();
-        ((1.0 / collisions).round() as u32).max(1)
+        unequal::count(&self.locks.iter().map(|lock| lock.uses() as f64).collect::<Vec<_>>())
     }
 
     /// Whether nearly all uses are of locks that belong to one thread each: every thread has its

@@ -1,13 +1,13 @@
 mod time;
 
 use kilocore_figures::Nanoseconds;
-use kilocore_lock_profile::{Condition, Lock, MostlyBy, Nesting, Run, Traced};
+use kilocore_lock_profile::{Condition, Interference, Lock, MostlyBy, Nesting, Run, Traced};
 
 use super::synthetic::{
     durations, frame, mutex, profile, profile_of, read_write, run, run_thinking,
 };
 use super::{ProfileGap, Profiled, from_profile};
-use crate::{LinesSource, LockUse, Mode, Section};
+use crate::{Hot, LinesSource, LockUse, Mode, Section};
 
 /// The host's cycles in a nanosecond.
 const GHZ: f64 = 2.0;
@@ -83,9 +83,11 @@ fn locks_of_one_site_count_as_many_as_collide_as_often() {
     };
     let even = shards(&[1_000; 8]);
     assert_eq!((even.locks[0].instances, even.workload.locks[0].instances), (8, 8));
-    // 1 / (0.9² + 10 × 0.01²) = 1.2
+    // Ten others are there, but one is what threads meet at.
     let skewed = shards(&[9_000, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100]);
-    assert_eq!((skewed.locks[0].instances, skewed.workload.locks[0].instances), (11, 1));
+    assert_eq!((skewed.locks[0].instances, skewed.workload.locks[0].instances), (11, 11));
+    assert_eq!(skewed.workload.locks[0].hot, Some(Hot { instances: 1, share: 0.9 }));
+    assert_eq!(skewed.locks[0].effective_instances, 1);
 }
 
 #[test]
@@ -110,9 +112,9 @@ fn locks_that_threads_have_of_their_own_stay_so() {
         let locks: Vec<_> = (1..).zip(owners).map(lock).collect();
         translated(run(locks, 3_000)).workload.locks[0]
     };
-    let own = LockUse { instances: 1, per_thread: true, read_write: None, kept: None };
+    let own = LockUse { per_thread: true, ..LockUse::ONE };
     assert_eq!(of([by(1, 1.0), by(2, 0.99), by(3, 1.0)]), own);
-    let shared = LockUse { instances: 3, per_thread: false, read_write: None, kept: None };
+    let shared = LockUse { instances: 3, ..LockUse::ONE };
     assert_eq!(of([by(1, 1.0), by(2, 0.3), by(3, 1.0)]), shared, "one is taken by several");
     assert_eq!(of([by(1, 1.0), by(1, 1.0), by(1, 1.0)]), shared, "one thread does all the work");
     assert_eq!(of([None; 3]), shared, "nothing is known");
@@ -216,6 +218,17 @@ fn sleep_counts_as_far_as_cores_were_free() {
     about(profiled.asleep.0, 1e8 / 10_000.0 / 2.0);
     about(profiled.workload.asleep, profiled.asleep.0 * GHZ);
     assert!(profiled.assumptions.iter().any(|a| a.contains("8 threads shared 2 cores")));
+}
+
+#[test]
+fn cores_that_other_programs_had_were_not_free() {
+    let mut run = run(vec![mutex(1, "store", 10_000)], 10_000);
+    run.processes[0].threads.think_asleep = Nanoseconds(1e8);
+    run.wall_time = run.processes[0].threads.cpu_time;
+    let others = run.wall_time * 0.5;
+    run.interference = Some(Interference { others, ..Interference::default() });
+    // A quarter of the two cores' time is left.
+    about(translated(run).asleep.0, 1e8 / 10_000.0 / 4.0);
 }
 
 #[test]

@@ -23,7 +23,9 @@ use super::group::Group;
 use super::migration::Migration;
 use super::nesting::Nesting;
 use super::phases::Phases;
+use super::polling;
 use super::profiled::Profiled;
+use super::unequal;
 use crate::Duration;
 use crate::forecast_lock::LinesSource;
 use crate::workload::{Barriers, Inner, LockUse, Mode, Section, Workload};
@@ -146,10 +148,13 @@ impl<'a> Translation<'a> {
 
     /// The share, from 0 to 1, of the time in which threads did not run that is no waiting for a core. With cores
     /// of their own they would still not run for so long.
+    ///
+    /// A core that another program has is as busy as one that this program has.
     fn off_duty(&self) -> f64 {
-        let capacity = self.run.wall_time * f64::from(self.run.cores);
-        let busy = (self.process.threads.cpu_time / capacity.max(Nanoseconds(1.0))).clamp(0.0, 1.0);
-        1.0 - busy
+        let wall = self.run.wall_time.max(Nanoseconds(1.0));
+        let others = self.run.interference.map_or(0.0, |of| of.cores(wall));
+        let busy = self.process.threads.cpu_time / wall + others;
+        1.0 - (busy / f64::from(self.run.cores.max(1))).clamp(0.0, 1.0)
     }
 
     fn build(&self, known: &GroupEstimates<'_>, variant: Variant) -> Workload {
@@ -202,11 +207,17 @@ impl<'a> Translation<'a> {
     fn locks(&self) -> Vec<LockUse> {
         let groups = &self.nesting.groups;
         let busiest = Group::busiest(groups).filter(|_| self.is_around_locks());
-        let lock = |group: &Group<'_>| LockUse {
-            instances: if group.per_thread(busiest) { 1 } else { group.effective_instances() },
-            per_thread: group.per_thread(busiest),
-            read_write: (group.locks[0].family == Family::ReadWrite).then_some(RwLockId::CentralRw),
-            kept: None,
+        let lock = |group: &Group<'_>| {
+            let per_thread = group.per_thread(busiest);
+            let (instances, hot) = unequal::classes(&group.locks);
+            LockUse {
+                instances: if per_thread { 1 } else { instances },
+                hot: hot.filter(|_| !per_thread),
+                per_thread,
+                read_write: (group.locks[0].family == Family::ReadWrite)
+                    .then_some(RwLockId::CentralRw),
+                kept: None,
+            }
         };
         groups.iter().map(lock).collect()
     }
@@ -244,10 +255,12 @@ impl<'a> Translation<'a> {
         let shared = mode == Mode::Shared;
         let entries = self.nesting.entries_in(group, shared);
         let asleep = if shared { of.read_asleep } else { of.hold_asleep };
+        let hold = known.busy.hold(group, shared).duration(entries, self.ghz);
         Section {
             lock: group,
             mode,
-            hold: known.busy.hold(group, shared).duration(entries, self.ghz),
+            polled: polling::between(&of.locks, &hold, self.run, self.process.threads.locking),
+            hold,
             asleep: asleep.0 * self.off_duty() / entries.max(1.0) * self.ghz,
             lines: if shared { 0.0 } else { known.migrations[group].lines[lines] },
             inner: inner.collect(),

@@ -77,6 +77,19 @@ static void nested(void) {
     }
 }
 
+/* 800 times inside one of twenty locks, each of which comes as often. */
+static void nested_in_many(void) {
+    static pthread_mutex_t outer[20];
+    for (int lock = 0; lock < 20; lock++) pthread_mutex_init(&outer[lock], NULL);
+    for (int i = 0; i < 800; i++) {
+        pthread_mutex_lock(&outer[i % 20]);
+        pthread_mutex_lock(&inner);
+        pthread_mutex_unlock(&inner);
+        pthread_mutex_unlock(&outer[i % 20]);
+        work(10000);
+    }
+}
+
 static void *try_and_fail(void *unused) {
     (void)unused;
     struct timespec deadline;
@@ -446,6 +459,7 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } scenarios[] = {
         {"limited", limited},   {"count", count},       {"nested", nested},           {"tries", tries},
+        {"nested_in_many", nested_in_many},
         {"readers", readers},   {"many_readers", many_readers}, {"conditions", conditions},
         {"cancelled", cancelled}, {"threads", threads},       {"short_lived", short_lived},
         {"never_destroyed", never_destroyed}, {"spins", spins}, {"kinds", kinds},
