@@ -107,6 +107,17 @@ fn locks_made_by_one_statement_are_told_apart_by_the_way_to_it() {
     }
 }
 
+/// Whoever waits for the recorder's own tables lets a thread of a lower real-time priority go on that has them. Else it
+/// would give up after a second, and not record its lock.
+#[test]
+fn a_thread_of_a_higher_priority_waits_for_one_of_a_lower() {
+    let profile = scenario("priorities");
+    let process = only_process(&profile);
+    assert_eq!(process.locks_not_recorded, 0);
+    let taken: u64 = process.locks.iter().map(|lock| lock.acquisitions).sum();
+    assert!(taken > 200, "{taken}");
+}
+
 #[test]
 fn nestings_add_up_however_many_outer_locks_there_are() {
     let profile = scenario("nested_in_many");

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,55 @@ static void nested(void) {
         pthread_mutex_unlock(&mutex);
         work(10000);
     }
+}
+
+static int urgent_over;
+
+/* A lock that nobody has seen before. */
+static void new_lock(void) {
+    pthread_mutex_t fresh;
+    pthread_mutex_init(&fresh, NULL);
+    pthread_mutex_lock(&fresh);
+    pthread_mutex_unlock(&fresh);
+    pthread_mutex_destroy(&fresh);
+}
+
+static void *new_locks_at_once(void *unused) {
+    (void)unused;
+    while (!__atomic_load_n(&urgent_over, __ATOMIC_RELAXED)) new_lock();
+    return NULL;
+}
+
+static void *new_locks_now_and_then(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 200; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000 + i * 7919 % 30000}, NULL);
+        new_lock();
+    }
+    __atomic_store_n(&urgent_over, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Two threads of the one core, of which one interrupts the other wherever it is, and has a higher real-time priority,
+   where priorities are allowed. */
+static void priorities(void) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pthread_t threads[2];
+    for (int urgent = 1; urgent >= 0; urgent--) {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+        pthread_attr_setschedparam(&attributes, &(struct sched_param){.sched_priority = 1 + urgent});
+        void *(*routine)(void *) = urgent ? new_locks_now_and_then : new_locks_at_once;
+        if (pthread_create(&threads[urgent], &attributes, routine, NULL) == EPERM)
+            CHECK(pthread_create(&threads[urgent], NULL, routine, NULL) == 0);
+        pthread_attr_destroy(&attributes);
+    }
+    for (int urgent = 0; urgent < 2; urgent++) pthread_join(threads[urgent], NULL);
 }
 
 /* 800 times inside one of twenty locks, each of which comes as often. */
@@ -460,6 +510,7 @@ int main(int argc, char **argv) {
     } scenarios[] = {
         {"limited", limited},   {"count", count},       {"nested", nested},           {"tries", tries},
         {"nested_in_many", nested_in_many},
+        {"priorities", priorities},
         {"readers", readers},   {"many_readers", many_readers}, {"conditions", conditions},
         {"cancelled", cancelled}, {"threads", threads},       {"short_lived", short_lived},
         {"never_destroyed", never_destroyed}, {"spins", spins}, {"kinds", kinds},
