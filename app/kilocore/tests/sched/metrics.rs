@@ -27,12 +27,12 @@ static void release(void) { pthread_mutex_unlock(&lock); }
 static volatile int over;
 static long had;
 static void *fights(void *nothing) {
-    while (!over) {
+    do {
         take();
         had++;
         usleep(100);
         release();
-    }
+    } while (!over);
     return nothing;
 }
 int main(void) {
