@@ -62,9 +62,8 @@ impl<'a> Choice<'a> {
         let crowded = conduct.peak_threads > u64::from(conduct.cores) + 1;
         let may = |curve: &&Curve| !crowded || curve.lock == today.lock || parks(curve.lock);
         let likely = |curve: &&Curve| {
-            let published = published(curve.lock, today.shape, comparable);
             let gain = ForecastGain::exactly(end(curve) / end(today));
-            is_worth_a_change(&gain, published.as_ref())
+            is_worth_a_change(&gain, published(curve.lock, today.shape, comparable))
         };
         let all = Contenders::among(curves.iter().filter(may), end, WORTH_TAKING)
             .expect("today's lock may always be taken");
@@ -115,12 +114,12 @@ impl<'a> Choice<'a> {
 
     /// The chance that the best lock brings a gain.
     pub(crate) fn chance(&self) -> f64 {
-        self.gain.chance(self.published().as_ref())
+        self.gain.chance(self.published())
     }
 
     /// Whether that is so likely that nobody has to say *perhaps*.
     pub(crate) fn is_sure(&self) -> bool {
-        self.gain.is_sure(self.published().as_ref())
+        self.gain.is_sure(self.published())
     }
 
     /// The curve of the mutex to take: of today's, if no other helps.
@@ -137,7 +136,7 @@ impl<'a> Choice<'a> {
     /// The same choice, where it is known what the best lock brings: it helps only if that is likely.
     pub(crate) fn weighed(self, gain: Option<ForecastGain>) -> Self {
         let gain = gain.unwrap_or(self.gain);
-        if !self.helps || is_worth_a_change(&gain, self.published().as_ref()) {
+        if !self.helps || is_worth_a_change(&gain, self.published()) {
             return Self { gain, ..self };
         }
         let Self { today, highest, .. } = self;
@@ -148,7 +147,7 @@ impl<'a> Choice<'a> {
 /// Whether a lock of which that gain is forecast is recommended, if it did so for other programs: a gain is likely,
 /// and is large enough by both together.
 #[must_use]
-pub fn is_worth_a_change(gain: &ForecastGain, published: Option<&PublishedGain>) -> bool {
+pub fn is_worth_a_change(gain: &ForecastGain, published: Option<PublishedGain>) -> bool {
     gain.gain >= WORTH_TAKING
         && gain.is_likely(published)
         && gain.expected(published) >= WORTH_TAKING

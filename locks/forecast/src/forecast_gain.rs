@@ -39,7 +39,7 @@ impl ForecastGain {
     /// change was measured of other programs, that this one is one more of these is the second, independent,
     /// estimate, and each counts by its certainty.
     #[must_use]
-    pub fn chance(&self, published: Option<&PublishedGain>) -> f64 {
+    pub fn chance(&self, published: Option<PublishedGain>) -> f64 {
         let (middle, spread) = self.estimated(published);
         0.5 * (1.0 + libm::erf(middle / spread / std::f64::consts::SQRT_2))
     }
@@ -47,19 +47,19 @@ impl ForecastGain {
     /// The gain that is as likely exceeded as not, by the same account as [`chance`](Self::chance): the
     /// forecast one, where nothing was measured of other programs.
     #[must_use]
-    pub fn expected(&self, published: Option<&PublishedGain>) -> f64 {
+    pub fn expected(&self, published: Option<PublishedGain>) -> f64 {
         libm::exp(self.estimated(published).0)
     }
 
     /// Between what a measured gain is as likely as not, by the same account.
     #[must_use]
-    pub fn even_chances(&self, published: Option<&PublishedGain>) -> [f64; 2] {
+    pub fn even_chances(&self, published: Option<PublishedGain>) -> [f64; 2] {
         let (middle, spread) = self.estimated(published);
         [-TO_THE_MEDIAN, TO_THE_MEDIAN].map(|away| libm::exp(middle + away * spread))
     }
 
     /// The middle and the standard deviation of the logarithm of the gain.
-    fn estimated(&self, published: Option<&PublishedGain>) -> (f64, f64) {
+    fn estimated(&self, published: Option<PublishedGain>) -> (f64, f64) {
         let of_model = libm::log(GainError::published_of_all().median) / TO_THE_MEDIAN;
         let of_profile = libm::log(self.high / self.low) / (2.0 * TO_THE_BAND);
         let forecast = (libm::log(self.gain), of_model.hypot(of_profile));
@@ -76,13 +76,13 @@ impl ForecastGain {
     /// Whether the chance of a gain is high enough to recommend what brings it, and the profile leaves
     /// nothing but a gain.
     #[must_use]
-    pub fn is_likely(&self, published: Option<&PublishedGain>) -> bool {
+    pub fn is_likely(&self, published: Option<PublishedGain>) -> bool {
         self.low > 1.0 && self.chance(published) >= LEAST_CHANCE
     }
 
     /// Whether it is so likely that nobody has to say *perhaps*.
     #[must_use]
-    pub fn is_sure(&self, published: Option<&PublishedGain>) -> bool {
+    pub fn is_sure(&self, published: Option<PublishedGain>) -> bool {
         self.is_likely(published) && self.chance(published) >= SURE
     }
 }
@@ -120,14 +120,14 @@ mod tests {
     fn what_was_measured_of_other_programs_counts_by_its_certainty() {
         let of = |middle, spread| PublishedGain { cases: 9, middle, spread, gained: 5, lost: 2 };
         let gain = ForecastGain::exactly(1.5);
-        let with = |published: PublishedGain| gain.chance(Some(&published));
+        let with = |published: PublishedGain| gain.chance(Some(published));
         assert!(with(of(2.0, 1.5)) > gain.chance(None));
         assert!(with(of(0.5, 1.5)) < 0.5);
         assert!((with(of(0.5, 1e9)) - gain.chance(None)).abs() < 0.01);
         // Of two equally certain opposites nothing is left.
         let spread = libm::exp(libm::log(GainError::published_of_all().median) / TO_THE_MEDIAN);
         assert!((with(of(1.0 / 1.5, spread)) - 0.5).abs() < 1e-9);
-        assert!((gain.expected(Some(&of(1.0 / 1.5, spread))) - 1.0).abs() < 1e-9);
+        assert!((gain.expected(Some(of(1.0 / 1.5, spread))) - 1.0).abs() < 1e-9);
         assert!((gain.expected(None) - 1.5).abs() < 1e-9);
         let [low, high] = gain.even_chances(None);
         assert!((high / 1.5 - GainError::published_of_all().median).abs() < 1e-9);

@@ -15,7 +15,7 @@ const HEADER: &str = "lock,cases,median,wide,decided,right";
 /// The name of the row of all locks together.
 const ALL: &str = "all";
 /// A measured gain or loss smaller than this factor does not say which of the two locks is faster.
-const DECIDED: f64 = 1.1;
+pub(crate) const DECIDED: f64 = 1.1;
 /// The share of the cases that lie within [`GainError::wide`].
 const WIDE: f64 = 0.9;
 

@@ -9,15 +9,14 @@
 use kilocore_figures::Shape;
 use serde::Serialize;
 
+use crate::gain_error::DECIDED;
+
 /// The figures by lock, and by what throughput does under glibc's mutex.
 const FOUND: &str = include_str!("../data/published-gains.csv");
 /// The line above the figures.
 const HEADER: &str = "lock,today,cases,middle,spread,gained,lost";
 /// Fewer cases say nothing.
 const LEAST_CASES: usize = 5;
-/// By how much measured gains differ without a cause: no smaller gain or loss counts, and no spread is smaller.
-const NOTHING: f64 = 1.1;
-
 /// What throughput became under a lock, as multiples of that under glibc's mutex, in published measurements of
 /// programs whose throughput does the same under glibc's, and is more than a tenth higher under the best lock than
 /// under the worst.
@@ -50,9 +49,10 @@ impl PublishedGain {
         Some(Self {
             cases: gains.len() as u32,
             middle: libm::exp(middle),
-            spread: libm::exp(spread).max(NOTHING),
-            gained: count(|gain| gain > NOTHING),
-            lost: count(|gain| gain < 1.0 / NOTHING),
+            // Measured gains differ by as much without a cause.
+            spread: libm::exp(spread).max(DECIDED),
+            gained: count(|gain| gain > DECIDED),
+            lost: count(|gain| gain < 1.0 / DECIDED),
         })
     }
 
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!((gain.cases, gain.gained, gain.lost), (6, 2, 2));
         let logs: f64 = 2.0 * 2.0 * libm::pow(libm::log(2.0), 2.0) / 5.0;
         assert!((libm::log(gain.spread) - libm::sqrt(logs)).abs() < 0.01, "{gain:?}");
-        assert_eq!(PublishedGain::of(&[1.0; 6]).unwrap().spread, NOTHING);
+        assert_eq!(PublishedGain::of(&[1.0; 6]).unwrap().spread, DECIDED);
         assert_eq!(PublishedGain::of(&[2.0; 4]), None);
     }
 
@@ -144,7 +144,7 @@ mod tests {
         for line in figures {
             let (lock, _, gain) = row(line).unwrap_or_else(|| panic!("{line}"));
             assert!(lock.parse::<kilocore_locks::LockId>().is_ok(), "{lock} is a lock");
-            assert!(gain.gained + gain.lost <= gain.cases && gain.spread >= NOTHING, "{line}");
+            assert!(gain.gained + gain.lost <= gain.cases && gain.spread >= DECIDED, "{line}");
             assert!(gain.cases as usize >= LEAST_CASES && gain.middle > 0.0, "{line}");
         }
         let mcs = |today| PublishedGain::found("mcs", today).map(|gain| gain.middle > 1.0);

@@ -26,7 +26,7 @@ fn by_forecast_alone(gain: &LockGain) -> f64 {
 fn by_others_alone(gain: &LockGain) -> f64 {
     // A forecast of which nothing is known leaves what is known of others.
     let unknown = ForecastGain { gain: 1.0, low: f64::MIN_POSITIVE, high: f64::MAX };
-    unknown.chance(gain.published.as_ref())
+    unknown.chance(gain.published)
 }
 
 /// The table, as Markdown.

@@ -72,7 +72,7 @@ impl LockGain {
     /// The chance of a gain, as the advice states it.
     #[must_use]
     pub fn chance(&self) -> f64 {
-        ForecastGain::exactly(self.gain.forecast).chance(self.published.as_ref())
+        ForecastGain::exactly(self.gain.forecast).chance(self.published)
     }
 }
 
@@ -273,7 +273,7 @@ fn advised(locks: &[LockComparison]) -> LockId {
     };
     let recommended = |of: &&LockComparison| {
         let LockGain { gain, published, .. } = against(of, &locks[0]);
-        is_worth_a_change(&ForecastGain::exactly(gain.forecast), published.as_ref())
+        is_worth_a_change(&ForecastGain::exactly(gain.forecast), published)
     };
     locks.iter().filter(recommended).max_by(by_end).map_or(TODAY, |best| best.lock)
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../planted/computing.h"
+#include "../planted/random.h"
 
 enum { MOST_THREADS = 1024, MOST_LOCKS = 256 };
 
@@ -33,11 +34,6 @@ static pthread_cond_t has_things = PTHREAD_COND_INITIALIZER;
 static long things;
 static long given[2]; /* sections that threads have taken, of those that take out apart */
 static int over;
-
-static double uniform(uint64_t *random) {
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return ((*random >> 11) + 1) * 0x1p-53;
-}
 
 static void take(pthread_mutex_t *mutex) {
     if (poll_ns <= 0)
@@ -77,7 +73,7 @@ static void get(pthread_mutex_t *mutex) {
 
 static void *work(void *words) {
     long number = (intptr_t)words;
-    uint64_t random = 88172645463325252u + (uint64_t)number * 2654435761u;
+    uint64_t random = random_of(number);
     uint64_t choice = random ^ 0x9e3779b97f4a7c15u;
     int gets = room > 0 && number % 2;
     long mine = room > 0 ? sections / 2 : sections;

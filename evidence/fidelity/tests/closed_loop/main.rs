@@ -4,6 +4,8 @@
 //!
 //! With `KILOCORE_CLOSED_LOOP` set to a file, the page is written there: `make closed-loop`.
 
+#[path = "../page_file.rs"]
+mod page_file;
 #[path = "../planted.rs"]
 mod planted;
 
@@ -100,7 +102,7 @@ fn forecasts_from_profiles_are_near_those_from_true_parameters() {
     let page = page::page(&cases, &features, &queues, &machine, &host);
     println!("{page}");
     if let Some(file) = std::env::var_os("KILOCORE_CLOSED_LOOP") {
-        page::write(file.as_ref(), &page);
+        page_file::write(file.as_ref(), &page);
     }
     let errors = |all: &mut dyn Iterator<Item = &Compared>| {
         median(all.flat_map(Compared::errors)).expect("points are compared")

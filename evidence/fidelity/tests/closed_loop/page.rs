@@ -1,6 +1,6 @@
 //! The page.
 
-use std::path::Path;
+use std::iter;
 
 use kilocore_figures::median;
 use kilocore_machine::Description;
@@ -12,9 +12,6 @@ use crate::compared::{CORES, Compared, TRIED};
 use crate::feature::Feature;
 use crate::queue::{self, Queue};
 use crate::{Row, THINK_NS};
-
-/// From here on the page is written by hand, and stays.
-const BY_HAND: &str = "\n## Where it misses";
 
 const INTRODUCTION: &str = "\
 # The closed loop
@@ -81,9 +78,10 @@ fn thousands([truth, said]: &[f64; 2]) -> String {
     format!("{:.0} / {:.0}", truth / 1e3, said / 1e3)
 }
 
-fn signs(compared: &Compared) -> String {
-    let right = compared.signs().filter(|[truth, said]| truth == said).count();
-    format!("{right} of {}", compared.signs().count())
+fn signs<'a>(of: impl Iterator<Item = &'a Compared>) -> String {
+    let all: Vec<[bool; 2]> = of.flat_map(Compared::signs).collect();
+    let right = all.iter().filter(|[truth, said]| truth == said).count();
+    format!("{right} of {}", all.len())
 }
 
 fn columns<'a>(first: &[(&'a str, Align)], last: &'a [String]) -> Vec<(&'a str, Align)> {
@@ -146,7 +144,7 @@ fn cases(rows: &[Row<Case>]) -> String {
             format!("{:.1} %", conduct.time.serial_share() * 100.0),
             format!("{:.0}", conduct.barrier_rounds),
             percent(median_error(row.compared.errors())),
-            signs(&row.compared),
+            signs(iter::once(&row.compared)),
         ];
         cells.extend(row.compared.rates.iter().map(thousands));
         cells
@@ -178,7 +176,7 @@ pub(crate) fn features(rows: &[Row<Feature>]) -> String {
             how.to_owned(),
             format!("{hold_ns} ns"),
             percent(median_error(row.compared.errors())),
-            signs(&row.compared),
+            signs(iter::once(&row.compared)),
         ];
         cells.extend(row.compared.rates.iter().map(thousands));
         let gains = row.compared.gains.iter();
@@ -193,16 +191,9 @@ fn by_feature(rows: &[Row<Feature>]) -> String {
     let mut names: Vec<&str> = rows.iter().map(|row| row.program.name).collect();
     names.dedup();
     let line = |name: &str| {
-        let of = rows.iter().filter(|row| row.program.name == name);
-        let of: Vec<&Compared> = of.map(|row| &row.compared).collect();
-        let all: Vec<[bool; 2]> = of.iter().flat_map(|compared| compared.signs()).collect();
-        let right = all.iter().filter(|[truth, said]| truth == said).count();
-        let error = median_error(of.iter().flat_map(|compared| compared.errors()));
-        vec![
-            name.to_owned(),
-            format!("{:.1} %", error * 100.0),
-            format!("{right} of {}", all.len()),
-        ]
+        let of = rows.iter().filter(|row| row.program.name == name).map(|row| &row.compared);
+        let error = median_error(of.clone().flat_map(Compared::errors));
+        vec![name.to_owned(), format!("{:.1} %", error * 100.0), signs(of)]
     };
     table(
         &[("feature", Left), ("median error", Right), ("signs", Right)],
@@ -248,11 +239,4 @@ pub(crate) fn page(
         queues(of_queues),
         here * 100.0,
     )
-}
-
-/// Writes the page, and leaves in the file what is written there by hand.
-pub(crate) fn write(file: &Path, page: &str) {
-    let before = std::fs::read_to_string(file).unwrap_or_default();
-    let by_hand = before.find(BY_HAND).map_or("", |from| &before[from..]);
-    std::fs::write(file, format!("{page}{by_hand}")).expect("the file can be written");
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../planted/computing.h"
+#include "../planted/random.h"
 
 static long threads, rounds, sections;
 static double think_ns, hold_ns, serial_ns;
@@ -40,7 +41,7 @@ static void wait_for_all(void) {
 }
 
 static void *work(void *number) {
-    uint64_t random = 88172645463325252u + (uint64_t)(intptr_t)number * 2654435761u;
+    uint64_t random = random_of((intptr_t)number);
     for (long round = 0; round < rounds; round++) {
         for (long section = 0;; section++) {
             /* Without barriers threads take turns as they come, so that they end together. */
@@ -48,11 +49,10 @@ static void *work(void *number) {
                              ? __atomic_fetch_add(&given, 1, __ATOMIC_RELAXED) / threads
                              : section;
             if (taken >= sections) break;
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            double uniform = ((random >> 11) + 1) * 0x1p-53;
+            double drawn = uniform(&random);
             double think = think_ns;
-            if (varies == 'e') think *= -log(uniform);
-            if (varies == 'h') think *= uniform < 0.01 ? 99.0 : 1.0 / 99.0;
+            if (varies == 'e') think *= -log(drawn);
+            if (varies == 'h') think *= drawn < 0.01 ? 99.0 : 1.0 / 99.0;
             compute(think);
             pthread_mutex_lock(&mutex);
             compute(hold_ns);

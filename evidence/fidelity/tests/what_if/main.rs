@@ -4,6 +4,8 @@
 //!
 //! With `KILOCORE_WHAT_IF` set to a file, the page is written there: `make what-if`.
 
+#[path = "../page_file.rs"]
+mod page_file;
 #[path = "../planted.rs"]
 mod planted;
 
@@ -166,7 +168,7 @@ fn what_is_said_of_changes_is_near_what_they_bring() {
     let page = page::page(&studied, &machine, &host);
     println!("{page}");
     if let Some(file) = std::env::var_os("KILOCORE_WHAT_IF") {
-        page::write(file.as_ref(), &page);
+        page_file::write(file.as_ref(), &page);
     }
     let error = median(page::errors(&studied)).expect("changes are compared");
     assert!(error <= ALLOWED, "the median error is {:.1} %", error * 100.0);

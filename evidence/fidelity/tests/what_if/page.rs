@@ -1,19 +1,14 @@
 //! The page.
 
-use std::fmt::Write;
-use std::path::Path;
-
 use kilocore_figures::median;
 use kilocore_forecast::{Change, ForecastGain};
 use kilocore_machine::Description;
 use kilocore_show::markdown::table;
 use kilocore_show::terminal::columns::Align::{self, Left, Right};
+use std::fmt::Write;
 
 use crate::program::{THINK_NS, if_all_scaled};
 use crate::{ALLOWED, CORES, Row, Studied};
-
-/// From here on the page is written by hand, and stays.
-const BY_HAND: &str = "\n## Where it misses";
 
 const INTRODUCTION: &str = "\
 # What if the source were changed, beside programs that were changed
@@ -299,11 +294,4 @@ pub(crate) fn page(studied: &[Studied], machine: &Description, host: &str) -> St
         programs(studied),
         rows(studied),
     )
-}
-
-/// Writes the page, and leaves in the file what is written there by hand.
-pub(crate) fn write(file: &Path, page: &str) {
-    let before = std::fs::read_to_string(file).unwrap_or_default();
-    let by_hand = before.find(BY_HAND).map_or("", |from| &before[from..]);
-    std::fs::write(file, format!("{page}{by_hand}")).expect("the file can be written");
 }

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../planted/computing.h"
+#include "../planted/random.h"
 
 enum { MOST_LINES = 8, MOST_THREADS = 1024 };
 
@@ -49,11 +50,6 @@ static long delay(void) {
     }
     fclose(file);
     return waited;
-}
-
-static double uniform(uint64_t *random) {
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return ((*random >> 11) + 1) * 0x1p-53;
 }
 
 static void take(struct lock *lock, char of_kind, int reads) {
@@ -104,7 +100,7 @@ static void section(struct lock *lock, int reads, long number, uint64_t *choice)
 
 static void *work(void *words) {
     long number = (intptr_t)words;
-    uint64_t random = 88172645463325252u + (uint64_t)number * 2654435761u;
+    uint64_t random = random_of(number);
     /* What is chosen besides must not change for how long a thread thinks. */
     uint64_t choice = random ^ 0x9e3779b97f4a7c15u;
     for (long round = 0; round < rounds; round++) {

@@ -31,7 +31,7 @@ pub(super) fn about_gains(lock: &str, error: &GainError) -> String {
 pub(super) fn praise(choice: &Choice<'_>) -> Vec<String> {
     let best = choice.best;
     let ForecastGain { gain, low, high } = choice.gain;
-    let [least, most] = choice.gain.even_chances(choice.published().as_ref());
+    let [least, most] = choice.gain.even_chances(choice.published());
     let mut text = vec![format!(
         "{} {}: {} times today's throughput on {} ({} to {} by what the profile leaves open). Going by how \
          far such forecasts were off, it is as likely as not between {} and {}, and a gain at all with a \
@@ -104,7 +104,7 @@ fn elsewhere(choice: &Choice<'_>) -> Option<String> {
          or more, {lost} lost as much. By these and the forecast together, {} times is as likely exceeded as not.",
         rounded(middle),
         choice.best.lock,
-        rounded(choice.gain.expected(Some(&published))),
+        rounded(choice.gain.expected(Some(published))),
     ))
 }
 
