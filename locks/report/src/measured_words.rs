@@ -198,7 +198,12 @@ fn good_for(here: &MeasuredHere) -> Option<String> {
     }
     let forecast = here.forecast?;
     let last = here.comparable()?;
-    let beside = if forecast.agrees { "agrees with that" } else { "does not agree with that" };
+    let near = last.speedup_low / NEAR..=last.speedup_high * NEAR;
+    let beside = match forecast.agrees {
+        true if near.contains(&forecast.speedup) => "The forecast agrees with that",
+        true => "The forecast's band reaches that, and its middle does not",
+        false => "The forecast does not agree with that",
+    };
     let spins = if forecast.one_core_spins && forecast.high < last.speedup_low {
         " Several threads that spin on one core keep the holder of the lock from it, so that more cores \
          look better than they are; {threads} in the command lets the threads follow the cores."
@@ -206,10 +211,14 @@ fn good_for(here: &MeasuredHere) -> Option<String> {
         ""
     };
     Some(format!(
-        "The forecast {beside}: {:.1} times on {} cores ({:.1} to {:.1}).{spins}",
+        "{beside}: {:.1} times on {} cores ({:.1} to {:.1}).{spins}",
         forecast.speedup, last.cores, forecast.low, forecast.high
     ))
 }
+
+/// A forecast agrees with what was measured if it is no further than this factor from the fastest and the slowest
+/// round. Bands that meet further away do not contradict one another.
+const NEAR: f64 = 1.2;
 
 /// How many times as much as on one core, with the extremes of the rounds.
 pub(crate) fn speedup(point: &ScalingPoint) -> String {
@@ -221,6 +230,7 @@ pub(crate) fn speedup(point: &ScalingPoint) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kilocore_forecast::ForecastHere;
     use kilocore_lock_profile::CpuLimit;
 
     use super::*;
@@ -300,5 +310,28 @@ mod tests {
         let busy = MeasuredHere { quality: ScalingQuality::Disturbed, ..here() };
         let said = note(&busy).expect("nothing is concluded");
         assert!(said.contains("in most rounds (load 30.0), so nothing"), "{said}");
+    }
+
+    #[test]
+    fn a_forecast_agrees_if_its_middle_does() {
+        let said = |speedup, agrees| {
+            let point = |cores, low, high| ScalingPoint {
+                cores,
+                speedup: (low + high) / 2.0,
+                speedup_low: low,
+                speedup_high: high,
+                ..here().points[0]
+            };
+            let points = vec![point(1, 1.0, 1.0), point(2, 1.3, 1.4)];
+            let forecast =
+                ForecastHere { speedup, low: 0.5, high: 2.5, agrees, one_core_spins: false };
+            note(&MeasuredHere { points, forecast: Some(forecast), ..here() }).expect("it is said")
+        };
+        assert!(said(1.2, true).starts_with("The forecast agrees with that: 1.2 times on 2 cores"));
+        for far in [0.9, 1.8] {
+            let said = said(far, true);
+            assert!(said.contains("band reaches that, and its middle does not"), "{said}");
+        }
+        assert!(said(1.35, false).starts_with("The forecast does not agree"));
     }
 }
