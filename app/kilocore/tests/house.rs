@@ -38,6 +38,8 @@ struct Room {
     uses: BTreeSet<String>,
     /// What its tests need besides.
     tests_use: BTreeSet<String>,
+    /// Whether it is under the GNU General Public License.
+    is_gpl: bool,
 }
 
 fn root() -> PathBuf {
@@ -87,7 +89,12 @@ fn house() -> BTreeMap<String, Room> {
         let mut uses = named(manifest, "dependencies", &places);
         uses.extend(named(manifest, "build-dependencies", &places));
         assert!(!manifest.contains_key("target"), "read dependencies by target here, too");
-        Room { uses, tests_use: named(manifest, "dev-dependencies", &places) }
+        let license = manifest["package"]["license"].as_str();
+        Room {
+            uses,
+            tests_use: named(manifest, "dev-dependencies", &places),
+            is_gpl: license.is_some_and(|license| license.starts_with("GPL-")),
+        }
     };
     manifests.iter().map(|(place, manifest)| (place.clone(), room(manifest))).collect()
 }
@@ -156,6 +163,27 @@ fn every_exception_is_needed() {
     for (place, used) in SUBJECTS_MEET {
         assert!(house[place].uses.contains(used), "{place} no longer uses {used}");
     }
+}
+
+/// The arrows of `house` from a crate under another licence to one under the GPL, which would then be under
+/// the GPL, too.
+fn arrows_to_gpl(house: &BTreeMap<String, Room>) -> Vec<String> {
+    let others = house.iter().filter(|(_, room)| !room.is_gpl);
+    others
+        .flat_map(|(place, room)| room.uses.union(&room.tests_use).map(move |used| (place, used)))
+        .filter(|(_, used)| house[*used].is_gpl)
+        .map(|(place, used)| format!("{place} uses {used}"))
+        .collect()
+}
+
+#[test]
+fn only_crates_under_the_gpl_use_one_under_the_gpl() {
+    let mut house = house();
+    assert!(house["numa/qemu"].is_gpl && house["host/qemu-plugin"].is_gpl);
+    assert_eq!(arrows_to_gpl(&house), Vec::<String>::new());
+    let recorder = house.get_mut("numa/recorder").expect("it is there");
+    recorder.uses.insert("host/qemu-plugin".into());
+    assert_eq!(arrows_to_gpl(&house), ["numa/recorder uses host/qemu-plugin"]);
 }
 
 /// The crates that `ARCHITECTURE.md` shows: below a heading ``### `libs/` `` the rows

@@ -2,8 +2,11 @@
 
 use std::ffi::{c_uint, c_void};
 
+use kilocore_qemu_plugin::access;
+
+use crate::counts::Counts;
 use crate::thread::Thread;
-use crate::{access, api, vcpus};
+use crate::vcpus;
 
 /// No access is wider. Accesses that begin further from the end of their page do not leave it.
 const WIDEST: u64 = 64;
@@ -18,7 +21,7 @@ pub(crate) extern "C" fn count(vcpu: c_uint, access: u32, address: u64, _: *mut 
 /// The same for a thread that was found.
 #[inline(always)]
 pub(crate) fn count_for(thread: &mut Thread, access: u32, address: u64) {
-    thread.count(address >> 12, access::counts(access));
+    thread.count(address >> 12, Counts::of(access));
     if address & 0xfff > 0x1000 - WIDEST {
         next_page(thread, access, address);
     }
@@ -28,10 +31,8 @@ pub(crate) fn count_for(thread: &mut Thread, access: u32, address: u64) {
 #[cold]
 #[inline(never)]
 fn next_page(thread: &mut Thread, access: u32, address: u64) {
-    // SAFETY: what QEMU gave for this access.
-    let bytes = 1_u64 << unsafe { api::qemu_plugin_mem_size_shift(access) };
-    let last = address.wrapping_add(bytes - 1) >> 12;
+    let last = address.wrapping_add(access::bytes(access) - 1) >> 12;
     if last != address >> 12 {
-        thread.count(last, access::counts(access));
+        thread.count(last, Counts::of(access));
     }
 }

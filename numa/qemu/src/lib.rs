@@ -19,40 +19,32 @@
 //!
 //! This crate is under the GNU General Public License, version 2 or later, because plugins become
 //! parts of QEMU. It knows QEMU by its documented interface for plugins only, from version 1 of
-//! that interface (QEMU 7.2) on. No other crate is linked with it: the recorder names its file to
-//! QEMU.
+//! that interface (QEMU 7.2) on, as `kilocore-qemu-plugin` declares it. No other crate is linked
+//! with it: the recorder names its file to QEMU.
 //!
 //! # Decisions
 //! * **A simulator of pages needs no single references.** The plugin counts them in a table of 128
 //!   pages for each thread, with one comparison and one addition for each access. Every 2,000
 //!   instructions it writes what was counted, a *burst* of 16 bytes for each page. The order within
 //!   these is lost, and nothing else.
-//! * **What an access is, a function of QEMU's says**, and it is asked once where the bit is that
-//!   it looks at: asking it each time would double the cost. QEMU can also call a function at loads
-//!   only, and another one at stores only. In version 7.2 these are mixed up, so that loads count
-//!   as stores.
 //! * **Instructions are counted by block.** A block that a signal or a fault leaves in the middle
 //!   counts as a whole. QEMU's inline counters are one for all threads in 7.2, so threads would
 //!   lose each other's counts.
 //! * **The plugin registers little.** Threads are noticed when they execute something and when they
 //!   call `exit`; these are the parts of QEMU's interface that all its versions have in common.
-//!   QEMU refuses plugins that name an old version of the interface, so the plugin names one that
-//!   this QEMU has.
 #![deny(missing_docs)]
 
-mod access;
 mod address_space;
-mod api;
 mod area;
 mod calls;
 mod chain;
 mod count;
+mod counts;
 mod flow;
 mod frames;
 mod futex;
 mod gate;
 mod hold;
-mod instruction;
 mod maps;
 mod memory;
 mod sites;
@@ -64,13 +56,14 @@ mod traced;
 mod translate;
 mod values;
 mod vcpus;
-mod version;
 mod word;
 mod words;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-pub use version::qemu_plugin_version;
+use kilocore_qemu_plugin::{access, api, plugin_version};
+
+plugin_version!();
 
 /// QEMU calls this once, before the program begins.
 ///
@@ -110,7 +103,7 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
     }
     let file = shared.ok_or("the plugin needs the argument shared=FILE")?;
     area::open(&file).map_err(|error| format!("{file}: {error}"))?;
-    access::learn()?;
+    access::learn().map_err(|error| error.to_string())?;
     maps::remember_own();
     vcpus::forget_in_children()?;
     // SAFETY: QEMU gave this id, and the functions are what it expects.

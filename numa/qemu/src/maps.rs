@@ -5,30 +5,14 @@
 //! QEMU's, so it is left out. A few of QEMU's newer mappings stay in; the program never uses them.
 
 use std::collections::HashSet;
-use std::ffi::CStr;
-use std::fs;
 use std::sync::OnceLock;
 
 use kilocore_linux::maps::{self, Mapping as Line};
+use kilocore_qemu_plugin::learn_base;
 use kilocore_references::{Backing, Callers, Mapping, Region};
-
-use crate::api;
 
 /// Where QEMU's own mappings begin, before the program was loaded.
 static OWN: OnceLock<HashSet<u64>> = OnceLock::new();
-
-/// What is added to the program's addresses, once the program is loaded.
-static BASE: OnceLock<u64> = OnceLock::new();
-
-/// What is added to the program's addresses to make QEMU's.
-pub(crate) fn guest_base() -> u64 {
-    BASE.get().copied().unwrap_or(0)
-}
-
-/// Finds out what is added, once the program is loaded, and returns it.
-pub(crate) fn learn_base() -> u64 {
-    *BASE.get_or_init(|| base(&lines()))
-}
 
 /// Remembers what is there now.
 pub(crate) fn remember_own() {
@@ -38,7 +22,7 @@ pub(crate) fn remember_own() {
 /// What came since, as the program sees it.
 pub(crate) fn new_ones() -> Vec<Mapping> {
     let lines = lines();
-    let base = *BASE.get_or_init(|| base(&lines));
+    let base = learn_base();
     let own = OWN.get();
     lines
         .into_iter()
@@ -58,24 +42,4 @@ pub(crate) fn new_ones() -> Vec<Mapping> {
 
 fn lines() -> Vec<Line> {
     maps::own().unwrap_or_default()
-}
-
-/// Finds out what is added. Between machines of one kind it is
-/// nearly always nothing.
-fn base(lines: &[Line]) -> u64 {
-    // SAFETY: QEMU's functions without arguments. The name is a C string that stays.
-    let (code, name) = unsafe {
-        let name = api::qemu_plugin_path_to_binary();
-        let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy());
-        (api::qemu_plugin_start_code(), name)
-    };
-    let inside =
-        |line: &&Line| (line.start..line.end).contains(&code) && line.path.starts_with('/');
-    if lines.iter().any(|line| inside(&line)) {
-        return 0;
-    }
-    let name = name.and_then(|name| fs::canonicalize(&*name).ok());
-    let first =
-        lines.iter().find(|line| name.as_ref().is_some_and(|it| it.as_os_str() == &*line.path));
-    first.map_or(0, |line| line.start.saturating_sub(code & !0xfff))
 }

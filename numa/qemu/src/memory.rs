@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use crate::maps;
+use kilocore_qemu_plugin::{guest_base, read};
 
 /// The size of a page.
 const PAGE: u64 = 4096;
@@ -10,7 +10,7 @@ const PAGE: u64 = 4096;
 /// The text at an address of the program's, up to a zero byte. There is none if there is no memory.
 pub(crate) fn text(address: u64) -> Option<String> {
     let mut text = Vec::new();
-    let mut at = address.checked_add(maps::guest_base())?;
+    let mut at = address.checked_add(guest_base())?;
     while text.len() < libc::PATH_MAX as usize {
         // Up to the end of a page, because the next one may not be there.
         let mut bytes = [0_u8; PAGE as usize];
@@ -26,22 +26,10 @@ pub(crate) fn text(address: u64) -> Option<String> {
     None
 }
 
-/// Reads this process's memory by the system, which refuses where there is none.
-pub(crate) fn read(at: u64, to: &mut [u8]) -> Option<()> {
-    let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
-    let remote =
-        libc::iovec { iov_base: core::ptr::without_provenance_mut(at as usize), iov_len: to.len() };
-    // SAFETY: `local` may be written, and the system checks `remote`.
-    let length = unsafe {
-        libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0)
-    };
-    (length == to.len() as isize).then_some(())
-}
-
 /// The number in a word of 1, 2, 4 or 8 bytes. The program has just used the word, and nobody has given its
 /// memory back since (`gate.rs`).
 pub(crate) fn number(address: u64, bytes: u64) -> Option<u64> {
-    let at = address.checked_add(maps::guest_base())? as usize;
+    let at = address.checked_add(guest_base())? as usize;
     if bytes == 0 || !at.is_multiple_of(bytes as usize) {
         return None;
     }

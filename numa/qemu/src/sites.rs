@@ -20,14 +20,15 @@ use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kilocore_preload_common::allocation_calls::{ALLOCATED, FREED};
+use kilocore_qemu_plugin::api::{self, LOAD, NO_REGISTERS, STORE};
+use kilocore_qemu_plugin::instruction::{Kind, kind};
+use kilocore_qemu_plugin::{access, instruction_bytes};
 use kilocore_references::Block;
 use kilocore_references::record::Record;
 
-use crate::api::{self, LOAD, NO_REGISTERS, STORE};
 use crate::count::{count, count_for};
-use crate::instruction::{Kind, kind};
 use crate::thread::Thread;
-use crate::{access, maps, memory, vcpus};
+use crate::vcpus;
 
 /// Whether sites are recorded.
 static ON: AtomicBool = AtomicBool::new(false);
@@ -40,9 +41,6 @@ pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// No instruction is longer.
-const LONGEST: usize = 15;
-
 /// Registers what is called when an instruction loads or stores.
 ///
 /// # Safety
@@ -51,12 +49,9 @@ pub(crate) unsafe fn register(instruction: *mut api::Instruction) {
     // SAFETY: as the caller promises. What is registered is called as it is declared.
     unsafe {
         let address = api::qemu_plugin_insn_vaddr(instruction);
-        let mut bytes = [0; LONGEST];
-        let length = api::qemu_plugin_insn_size(instruction).min(LONGEST);
-        let at = address.wrapping_add(maps::learn_base());
-        let known = memory::read(at, &mut bytes[..length]).is_some();
-        let kind = if known { kind(&bytes[..length]) } else { Kind::Other };
-        let (callback, data): (api::OnAccess, u64) = match kind {
+        let mut bytes = [0; 16];
+        let length = instruction_bytes(instruction, &mut bytes);
+        let (callback, data): (api::OnAccess, u64) = match kind(&bytes[..length]) {
             Kind::Call => (called, address.wrapping_add(length as u64)),
             Kind::Return => (returned, 0),
             _ => (count, 0),
@@ -70,7 +65,7 @@ pub(crate) unsafe fn register(instruction: *mut api::Instruction) {
 /// A call stores where it returns to. One to an address in memory loads that address before.
 extern "C" fn called(vcpu: c_uint, access: u32, address: u64, returns_to: *mut c_void) {
     let Some(thread) = vcpus::recorded(vcpu) else { return };
-    if access::counts(access).stores() > 0 {
+    if access::kind(access).stores() {
         thread.frames.call(address, returns_to.addr() as u64);
     }
     count_for(thread, access, address);

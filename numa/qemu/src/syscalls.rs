@@ -4,9 +4,9 @@ use std::ffi::c_uint;
 
 use kilocore_references::record::Record;
 
-use crate::api::PluginId;
 use crate::thread::Thread;
 use crate::{address_space, area, gate, memory, sites, traced, vcpus};
+use kilocore_qemu_plugin::api::PluginId;
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(

@@ -6,7 +6,7 @@
 
 use kilocore_references::{Burst, PageNumber};
 
-use crate::access::Counts;
+use crate::counts::Counts;
 
 /// How many places there are. A quantum of 2,000 instructions uses some twenty pages.
 const PLACES: usize = 128;

@@ -9,8 +9,8 @@ use kilocore_references::record::{self, Record};
 use kilocore_references::ring::Writer;
 use kilocore_references::{Burst, ThreadId};
 
-use crate::access::Counts;
 use crate::calls::Calls;
+use crate::counts::Counts;
 use crate::frames::Frames;
 use crate::hold::Holds;
 use crate::table::Table;

@@ -62,13 +62,15 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::api::{self, Instruction, LOAD, NO_REGISTERS, STORE};
+use kilocore_qemu_plugin::api::{self, Instruction, LOAD, NO_REGISTERS, STORE};
+use kilocore_qemu_plugin::instruction::{Kind, kind};
+use kilocore_qemu_plugin::{access, instruction_bytes};
+
 use crate::flow::{self, Block, Site};
-use crate::instruction::{Kind, kind};
 use crate::thread::Thread;
 use crate::values::MemoryRange;
 use crate::words::{self, By};
-use crate::{access, count, gate, memory, vcpus};
+use crate::{count, gate, vcpus};
 
 /// Registers what is called for a block.
 ///
@@ -99,13 +101,12 @@ pub(crate) unsafe fn register(block: *mut api::Block) {
 /// # Safety
 /// As [`register`].
 unsafe fn code(instruction: *const Instruction) -> (u64, Box<[u8]>) {
+    let mut bytes = [0; 16];
     // SAFETY: as the caller promises.
     let (address, length) = unsafe {
-        (api::qemu_plugin_insn_vaddr(instruction), api::qemu_plugin_insn_size(instruction))
+        (api::qemu_plugin_insn_vaddr(instruction), instruction_bytes(instruction, &mut bytes))
     };
-    let mut bytes = vec![0; length.min(15)];
-    let known = memory::read(address, &mut bytes).is_some();
-    (address, if known { bytes.into() } else { Box::default() })
+    (address, bytes[..length].into())
 }
 
 /// # Safety
@@ -158,18 +159,13 @@ extern "C" fn other(vcpu: c_uint, access: u32, address: u64, data: *mut c_void) 
 }
 
 fn touch(thread: &mut Thread, access: u32, address: u64, site: &Site) {
-    let counts = access::counts(access);
-    let how = [counts.loads() > 0, counts.stores() > 0];
-    thread.holds.touch(site, MemoryRange { address, bytes: bytes(access) }, how);
-}
-
-fn bytes(access: u32) -> u64 {
-    // SAFETY: what QEMU gave for this access.
-    1 << unsafe { api::qemu_plugin_mem_size_shift(access) }
+    let kind = access::kind(access);
+    let how = [kind.loads(), kind.stores()];
+    thread.holds.touch(site, MemoryRange { address, bytes: access::bytes(access) }, how);
 }
 
 fn is_store(access: u32) -> bool {
-    access::counts(access).stores() > 0
+    access::kind(access).stores()
 }
 
 /// A call comes, which returns to what is behind it.
@@ -211,8 +207,8 @@ extern "C" fn updated(vcpu: c_uint, access: u32, address: u64, data: *mut c_void
     }
     let by = by(thread, site(data));
     // Without the gate, the word may be gone.
-    let is_lock =
-        thread.holds.in_gate && words::updated(address, bytes(access), by, &mut thread.holds);
+    let is_lock = thread.holds.in_gate
+        && words::updated(address, access::bytes(access), by, &mut thread.holds);
     leave_gate(vcpu, thread);
     if thread.holds.is_empty() {
         return;

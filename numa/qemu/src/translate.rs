@@ -2,7 +2,8 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE};
+use kilocore_qemu_plugin::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE};
+
 use crate::count::count;
 use crate::{sites, trace, traced, vcpus};
 

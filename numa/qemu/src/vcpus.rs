@@ -6,9 +6,9 @@ use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::api::PluginId;
 use crate::thread::Thread;
 use crate::{area, traced};
+use kilocore_qemu_plugin::api::PluginId;
 
 /// Processors with a number from here on are not recorded.
 const MOST: usize = 1 << 16;

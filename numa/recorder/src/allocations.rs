@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use kilocore_preload_common::allocation_calls::SMALLEST_BLOCK;
-
-use crate::linkage::Linkage;
+use kilocore_qemu::Linkage;
 
 /// What is recorded of a program's allocations.
 #[derive(Debug, Clone)]

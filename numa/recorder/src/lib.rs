@@ -39,10 +39,7 @@
 //!   ring is full, or for 200 ms while none is, what is there is taken.
 //! * **Forked processes go on and are not recorded**, because their order with the others would be
 //!   made up. A program that is executed instead of another one runs without QEMU. The stream says
-//!   both. Scripts are run by their interpreters, which are looked up as the kernel does, since
-//!   QEMU runs only ELF files.
-//! * **Only some QEMUs take plugins.** That of Debian 12 does; that of Debian 13 is linked
-//!   statically and does not. The recorder asks before it runs anything.
+//!   both.
 //!
 //! # What streaming costs
 //! Measured on two cores that had other work to do as well, with QEMU 7.2 and a reader that only
@@ -62,19 +59,18 @@
 mod allocations;
 mod error;
 mod lane;
-mod linkage;
 mod lock_tally;
 mod locks;
 mod memory;
 mod modules;
-mod program;
-mod qemu;
+mod plugin;
 mod record;
 mod stream;
 mod tee;
 
 pub use allocations::Allocations;
-pub use error::{ProgramError, RecordError, StreamError};
+pub use error::{RecordError, StreamError};
+pub use kilocore_qemu::{ProgramError, QemuError};
 pub use locks::{Traced, trace_locks};
 pub use modules::Modules;
 pub use record::{Options, Recorded, check, record};

@@ -7,14 +7,15 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use kilocore_process::{Input, NotStarted, Output, Start, allowed_cores, run, utc_date};
+use kilocore_qemu::{self as qemu, Program, QemuError};
 use kilocore_references::layout::Sizes;
 use kilocore_references::{About, PageNumber};
 
+use crate::RecordError;
 use crate::allocations::{self, Allocations};
 use crate::memory::Memory;
-use crate::program::Program;
+use crate::plugin::{Told, plugin};
 use crate::stream::{Over, Stream};
-use crate::{RecordError, qemu};
 
 /// How a program's references are recorded.
 #[derive(Debug, Clone)]
@@ -106,7 +107,7 @@ fn prepare(
     options: &Options<'_>,
 ) -> Result<(Program, PathBuf, PathBuf), RecordError> {
     let (name, arguments) = command.split_first().ok_or(RecordError::NoProgram)?;
-    let program = Program::find(name, arguments)?;
+    let program = Program::find(name, arguments).map_err(QemuError::from)?;
     let emulator = qemu::find(options.qemu.as_deref())?;
     let library = options
         .library
@@ -137,12 +138,12 @@ pub fn record<T>(
         None => Vec::new(),
         Some(sites) => preloaded(sites, &program, &mut about)?,
     };
-    let plugin = qemu::Plugin {
-        library: &library,
+    let told = Told {
         shared: &memory.name(),
         window: options.locks.then_some(options.window),
         sites: sites.is_some(),
     };
+    let plugin = plugin(&library, &told);
     let command = qemu::command(&emulator, options.cpu.as_deref(), &plugin, variables, program);
     let over = Over::default();
     thread::scope(|scope| {
@@ -161,7 +162,7 @@ pub fn record<T>(
             Err(panic) => std::panic::resume_unwind(panic),
         };
         let end = end.map_err(|reason| match reason {
-            NotStarted::Refused(source) => RecordError::Start { qemu: emulator, source },
+            NotStarted::Refused(source) => QemuError::Start { qemu: emulator, source }.into(),
             held @ NotStarted::HeldBack => RecordError::Recorder(held.into()),
         })?;
         let header = memory.shared().header();

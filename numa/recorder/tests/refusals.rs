@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kilocore_reference_recorder::{Options, ProgramError, RecordError, record};
+use kilocore_reference_recorder::{Options, ProgramError, QemuError, RecordError, record};
 
 use crate::support::{folder, options, words};
 
@@ -26,7 +26,10 @@ fn what_is_no_program_for_this_machine_is_refused() {
     let path = folder.path().join("for-arm");
     executable(&path, &program);
     let error = refused(&words(&path, &[]), &options());
-    assert!(matches!(error, RecordError::Program(ProgramError::Foreign { .. })), "{error}");
+    assert!(
+        matches!(error, RecordError::Qemu(QemuError::Program(ProgramError::Foreign { .. }))),
+        "{error}"
+    );
     assert!(error.to_string().contains("Arm with 64 bits"), "{error}");
 
     let error = refused(&words("no-such-program".as_ref(), &[]), &options());
@@ -46,7 +49,10 @@ fn what_has_other_rights_is_refused() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o4755);
     std::fs::set_permissions(&path, mode).expect("it may be root");
     let error = refused(&words(&path, &[]), &options());
-    assert!(matches!(error, RecordError::Program(ProgramError::Privileged { .. })), "{error}");
+    assert!(
+        matches!(error, RecordError::Qemu(QemuError::Program(ProgramError::Privileged { .. }))),
+        "{error}"
+    );
 }
 
 #[test]

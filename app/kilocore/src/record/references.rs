@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use kilocore_process::shell_status;
 use kilocore_reference_recorder::{
-    Allocations, Options, RecordError, Stream, Tee, record as stream,
+    Allocations, Options, QemuError, RecordError, Stream, Tee, record as stream,
 };
 use kilocore_references::Contents;
 use kilocore_show::number;
@@ -50,7 +50,9 @@ pub(crate) fn record(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let written = |events: &mut Stream<'_>| write(events, arguments);
     let recorded = stream(&arguments.command, &options, written).map_err(|error| match error {
-        RecordError::Start { qemu, source } => launch::cannot_start(qemu.as_os_str(), source),
+        RecordError::Qemu(QemuError::Start { qemu, source }) => {
+            launch::cannot_start(qemu.as_os_str(), source)
+        }
         other => other.into(),
     })?;
     let contents = recorded.made?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// How a program is linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Linkage {
+pub enum Linkage {
     /// Statically, so that no library can be put under it.
     Static,
     /// By the dynamic linker of glibc.
@@ -23,8 +23,9 @@ const LONGEST: u64 = 4096;
 const MOST_HEADERS: u16 = 256;
 
 impl Linkage {
-    /// That of an ELF file of 64 bits.
-    pub(crate) fn of(program: &Path) -> Self {
+    /// That of an ELF file of 64 bits. What cannot be read is taken for static.
+    #[must_use]
+    pub fn of(program: &Path) -> Self {
         let name = File::open(program).ok().and_then(|file| interpreter(&file));
         match name.as_deref() {
             None => Self::Static,

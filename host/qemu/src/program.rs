@@ -21,18 +21,21 @@ const BEGINNING: usize = 256;
 
 /// A program to be run.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Program {
+pub struct Program {
     /// The file to execute.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// What the program finds as its own name.
-    pub(crate) name: OsString,
+    pub name: OsString,
     /// The arguments that come after the name.
-    pub(crate) arguments: Vec<OsString>,
+    pub arguments: Vec<OsString>,
 }
 
 impl Program {
-    /// Finds the program of a command.
-    pub(crate) fn find(name: &OsStr, arguments: &[OsString]) -> Result<Self, ProgramError> {
+    /// Finds the program of a command: the file to execute, or the interpreter that its script names.
+    ///
+    /// # Errors
+    /// If it is not there, or is none that QEMU can run here with the rights that it has.
+    pub fn find(name: &OsStr, arguments: &[OsString]) -> Result<Self, ProgramError> {
         let missing =
             |source: io::Error| ProgramError::Missing { program: name.to_owned(), source };
         let mut file = find_program(name).map_err(missing)?;

@@ -5,7 +5,7 @@
 
 /// What an instruction may do to a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// It updates memory in one step: it has a `lock` prefix, or is an `xchg` with memory.
     Atomic,
     /// It writes a register or a constant to memory, or updates memory without a `lock` prefix.
@@ -21,8 +21,9 @@ pub(crate) enum Kind {
 /// Prefixes of segments, sizes and repetition.
 const PREFIXES: [u8; 10] = [0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3];
 
-/// Tells what an instruction of 64-bit mode is.
-pub(crate) fn kind(bytes: &[u8]) -> Kind {
+/// Tells what an instruction of 64-bit mode is, from its bytes.
+#[must_use]
+pub fn kind(bytes: &[u8]) -> Kind {
     let (mut locked, mut wide, mut at) = (false, false, 0);
     while let Some(&byte) = bytes.get(at) {
         match byte {

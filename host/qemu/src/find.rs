@@ -1,0 +1,54 @@
+//! A QEMU that takes plugins.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use kilocore_process::find_program;
+
+use crate::QemuError;
+
+/// Finds a QEMU that takes plugins: this one, or `qemu-x86_64` as programs are looked for. It is asked for
+/// its help.
+///
+/// # Errors
+/// If there is none, or it cannot be started, or takes no plugins.
+pub fn find(named: Option<&Path>) -> Result<PathBuf, QemuError> {
+    let name = named.map_or(OsStr::new("qemu-x86_64"), Path::as_os_str);
+    let qemu = find_program(name).map_err(|source| match named {
+        Some(qemu) => QemuError::Start { qemu: qemu.to_owned(), source },
+        None => QemuError::NoQemu,
+    })?;
+    let help = Command::new(&qemu).arg("-help").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let help = help.map_err(|source| QemuError::Start { qemu: qemu.clone(), source })?;
+    let takes = help.stdout.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"-plugin"));
+    if takes { Ok(qemu) } else { Err(QemuError::NoPlugins { qemu }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Only this test starts something: a process that another test started meanwhile would have the
+    /// script open for writing.
+    #[test]
+    fn a_qemu_is_asked_whether_it_takes_plugins() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let qemu = |name: &str, help: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\necho '{help}'\n")).expect("there is room");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("it is ours");
+            path
+        };
+        let (with, without) =
+            (qemu("with", "-plugin [file=]<file>"), qemu("without", "-cpu model"));
+        assert_eq!(find(Some(&with)).expect("it takes plugins"), with);
+        let error = find(Some(&without)).expect_err("it takes none");
+        assert!(matches!(&error, QemuError::NoPlugins { qemu } if *qemu == without), "{error}");
+        let missing = folder.path().join("missing");
+        let error = find(Some(&missing)).expect_err("it is not there");
+        assert!(matches!(&error, QemuError::Start { qemu, .. } if *qemu == missing), "{error}");
+    }
+}
