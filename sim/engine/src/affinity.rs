@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// The core of a task's set with the fewest tasks, the first of them.
-    fn least_loaded(&self, task: TaskId) -> CoreId {
+    pub(crate) fn least_loaded(&self, task: TaskId) -> CoreId {
         let allowed = self.cores.ids().filter(|&core| self.may_run(task, core));
         allowed.min_by_key(|&core| (self.load(core), core)).expect("no set is empty")
     }

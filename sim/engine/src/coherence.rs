@@ -17,6 +17,7 @@ mod hierarchy;
 mod invariants;
 mod layers;
 mod line;
+mod losses;
 mod numbers;
 mod queues;
 mod visit;
@@ -25,8 +26,10 @@ use std::ops::Range;
 
 use kilocore_platform::{Cycles, NodeId};
 
+pub(crate) use self::frames::FIRST_ADDRESS;
 use self::layers::Layers;
 use self::line::{Line, NOBODY, NodeSet};
+pub(crate) use self::losses::{Loss, Lost};
 use self::numbers::LineNumbers;
 use self::queues::Queues;
 pub(crate) use self::visit::Visit;
@@ -70,6 +73,8 @@ pub(crate) struct Coherence {
     places: Table<CacheId, CoreLocation>,
     /// What caches need to keep each other's rules, if they do.
     layers: Option<Box<Layers>>,
+    /// What caches have lost since it was last asked for, if somebody wants to know.
+    pub(crate) losses: Option<Vec<Loss>>,
     /// What stands in the place of all caches, on a machine without any.
     pub(crate) uncached: Option<Box<Uncached>>,
 }
@@ -92,6 +97,7 @@ impl Coherence {
             shared: (0..domains).map(shared).collect::<Vec<Tags>>().into(),
             places: places.into(),
             layers: None,
+            losses: None,
             uncached: None,
         }
     }
@@ -165,6 +171,24 @@ impl Coherence {
         access == Access::Read && state.owner == NOBODY && self.sharers.contains(line, cache)
     }
 
+    /// Whether others can notice an access that does not [hit](Self::hits): one that takes a line from them or
+    /// waits for them. Cores may be ahead of one another by `disorder`.
+    pub(crate) fn concerns_others(
+        &self,
+        line: LineId,
+        cache: CacheId,
+        access: Access,
+        now: Cycles,
+        disorder: Cycles,
+    ) -> bool {
+        let state = &self.lines[line];
+        let lately = state.transfers > 0 && state.busy_until + disorder > now;
+        let elsewhere = state.owner != NOBODY && state.owner != cache;
+        let shared = u64::from(state.sharers) > u64::from(self.sharers.contains(line, cache));
+        let written = access != Access::Read;
+        elsewhere || shared && (written || lately) || written && !state.waiters.is_empty()
+    }
+
     /// Serves an access that arrives at `now` and does not [hit](Self::hits). Returns the moment at
     /// which the core has the line.
     pub(crate) fn serve(
@@ -232,6 +256,7 @@ impl Coherence {
     fn share(&mut self, line: LineId, here: CoreLocation, arrival: Cycles) {
         let modified = self.lines[line].owner;
         if modified != NOBODY {
+            self.note_loss(line, modified, Lost::Ownership);
             let domain = self.places[modified].domain;
             self.copies.insert(line, domain, arrival);
             if !self.sharers.contains(line, modified) {
@@ -277,6 +302,9 @@ impl Coherence {
     /// Gives a core the only copy, to write it.
     #[inline(always)]
     fn take(&mut self, line: LineId, here: CoreLocation) {
+        if self.losses.is_some() {
+            self.note_losses_to(line, here.cache);
+        }
         let state = &mut self.lines[line];
         state.owner = here.cache;
         state.sharers = 1;
@@ -383,6 +411,7 @@ impl Coherence {
 
     /// A private cache gives up its copy, if it still had one.
     fn evict(&mut self, line: LineId, cache: CacheId) {
+        self.note_loss(line, cache, Lost::Copy);
         let state = &mut self.lines[line];
         if self.sharers.contains(line, cache) {
             self.sharers.remove(line, cache);
@@ -403,6 +432,20 @@ impl Coherence {
         state.busy_until = state.busy_until.max(until);
     }
 
+    /// Notes from now on what caches lose, and lets requests be so much earlier than ones before them.
+    pub(crate) fn report_losses(&mut self, disorder: Cycles) {
+        self.losses = Some(Vec::new());
+        self.queues.allow_disorder(disorder);
+    }
+
+    /// Whose memory an address of a region is.
+    pub(crate) fn home_at(&self, address: usize, line_shift: u32) -> NodeId {
+        let frames = self.layers.as_ref().map(|layers| &layers.frames);
+        let found =
+            frames.and_then(|frames| Some(frames.home(frames.find(address >> line_shift)?.0)));
+        found.expect("an address of a region")
+    }
+
     /// Whether memory has been added as a region.
     pub(crate) fn has_regions(&self) -> bool {
         self.layers.is_some()
@@ -410,6 +453,7 @@ impl Coherence {
 
     /// Remembers a task that waits for the line to be written.
     pub(crate) fn watch(&mut self, line: LineId, task: TaskId) {
+        self.note_watched(line);
         self.lines[line].waiters.push(task);
     }
 

@@ -4,7 +4,8 @@
 //! here is a reference made of it. There is never a second reference:
 //!
 //! 1. The pointer is set only while a fiber runs. [`resume`] has the engine borrowed all that time
-//!    and does not touch it.
+//!    and does not touch it. A task that a thread of the host executes ([`crate::guests`]) has the pointer
+//!    while it is the one that runs, and hands it on with that.
 //! 2. What runs inside [`with_engine`] are methods of the engine. Those are in layers below this
 //!    file, so they neither call it nor suspend the fiber. The one piece of foreign code that they
 //!    call is the condition of a waiter, and only the main loop calls that, while no fiber runs.
@@ -22,6 +23,23 @@ use crate::state::Intent;
 
 thread_local! {
     static CURRENT: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
+    /// What a thread that executes a task does to let others go on. A fiber suspends itself instead.
+    static HAND_OVER: Cell<Option<fn()>> = const { Cell::new(None) };
+}
+
+/// Lets this host thread, which executes a task, reach its engine until [`leave`].
+///
+/// # Safety
+/// The engine lives meanwhile, and nobody else uses it.
+pub(crate) unsafe fn enter(engine: *mut Engine, hand_over: fn()) {
+    CURRENT.set(engine);
+    HAND_OVER.set(Some(hand_over));
+}
+
+/// Takes the engine from this host thread. It is null if the thread had none.
+pub(crate) fn leave() -> *mut Engine {
+    HAND_OVER.set(None);
+    CURRENT.replace(ptr::null_mut())
 }
 
 /// Calls `look` with the engine whose fiber runs on this host thread. Returns `None` if no fiber
@@ -51,11 +69,15 @@ pub(crate) fn in_task() -> bool {
     !CURRENT.get().is_null()
 }
 
-/// Suspends the running fiber for the given reason, until its core goes on.
+/// Suspends the running task for the given reason, until its core goes on.
 ///
 /// # Panics
 /// Outside a simulated task, and inside [`with_engine`].
 pub(crate) fn suspend(intent: Intent) {
+    if let Some(hand_over) = HAND_OVER.get() {
+        with_engine(|engine| engine.intent = intent);
+        return hand_over();
+    }
     let yielder = with_engine(|engine| {
         engine.intent = intent;
         engine.running_yielder()

@@ -11,6 +11,7 @@ use kilocore_platform::Cycles;
 use crate::agenda::{Agenda, Event};
 use crate::coherence::Coherence;
 use crate::costs::{CoreLocation, Costs, LONGEST_STEP, NEVER};
+use crate::guest_memory::GuestMemory;
 use crate::ids::{CacheId, CoreId, Id, LineId, TaskId};
 use crate::outcome::Activity;
 use crate::state::{AlertedLists, Core, Futexes, Intent, Task};
@@ -38,6 +39,8 @@ pub(crate) struct Engine {
     pub(crate) latest: Cycles,
     /// Where tasks may run and who decides, if the simulation says anything of it.
     pub(crate) steering: Option<Box<Steering>>,
+    /// The memory of tasks that execute elsewhere, if there are such.
+    pub(crate) guests: Option<Box<GuestMemory>>,
 }
 
 impl Engine {
@@ -75,6 +78,7 @@ impl Engine {
             switches: 0,
             latest: Cycles(0),
             steering: None,
+            guests: None,
         }
     }
 

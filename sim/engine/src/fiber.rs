@@ -40,6 +40,9 @@ pub(crate) struct Locals {
 }
 
 impl Locals {
+    /// Room for nothing.
+    pub(crate) const NONE: Self = Self { next: ptr::null_mut(), end: 0 };
+
     /// A place for a value of this layout, if there is room.
     #[inline]
     pub(crate) fn push(&mut self, layout: Layout) -> Option<NonNull<u8>> {

@@ -10,14 +10,16 @@ use std::sync::atomic::AtomicU32;
 use kilocore_platform::{Cycles, Padded};
 
 use crate::agenda::Event;
-use crate::coherence::Access;
+use crate::coherence::{Access, FIRST_ADDRESS};
 use crate::engine::Engine;
 use crate::ids::{Id, LineId, TaskId};
 use crate::outcome::Activity;
 use crate::state::{LockWords, TaskState};
 
 /// Addresses from here on are never those of data: hash buckets live there.
-const BUCKETS: usize = 1 << 62;
+const BUCKETS: usize = 3 << 61;
+/// The buckets of words in regions begin here. They go by the address, as lines of regions change numbers.
+const BUCKETS_OF_REGIONS: usize = 7 << 60;
 /// Each line has a bucket to itself. The kernel's hash table has 256 buckets for each core, so that
 /// collisions are rare.
 const BUCKET_SHIFT: u32 = 6;
@@ -27,8 +29,11 @@ const BUCKET_SHARE: u64 = 4;
 impl Engine {
     /// The line of a futex's hash bucket.
     pub(crate) fn bucket(&mut self, address: usize) -> LineId {
-        let key = self.line_at(address).index();
-        self.line_at(BUCKETS + (key << BUCKET_SHIFT))
+        let bucket = match address.checked_sub(FIRST_ADDRESS) {
+            Some(offset) => BUCKETS_OF_REGIONS + (offset >> BUCKET_SHIFT << BUCKET_SHIFT),
+            None => BUCKETS + (self.line_at(address).index() << BUCKET_SHIFT),
+        };
+        self.line_at(bucket)
     }
 
     /// The lock of a futex's hash bucket, if the kernel's is a ticket lock. It lies there for as
@@ -62,8 +67,15 @@ impl Engine {
 
     /// Takes a task off a futex again when its time is up.
     pub(crate) fn leave_futex(&mut self, address: usize, task: TaskId) {
-        if let Some(sleepers) = self.futexes.sleepers.get_mut(&address) {
-            sleepers.retain(|&sleeper| sleeper != task);
+        let sleepers = &mut self.futexes.sleepers;
+        let known = sleepers.get(&address).is_some_and(|here| here.contains(&task));
+        // It may have been moved to another futex meanwhile.
+        let here = match known {
+            true => sleepers.get_mut(&address),
+            false => sleepers.values_mut().find(|here| here.contains(&task)),
+        };
+        if let Some(here) = here {
+            here.retain(|&sleeper| sleeper != task);
         }
     }
 
@@ -80,7 +92,18 @@ impl Engine {
         woken
     }
 
-    fn wake_task(&mut self, task: TaskId) {
+    /// Lets the tasks that sleep on a futex sleep on another one, behind those that do, but no more than `count`.
+    /// Returns how many.
+    pub(crate) fn requeue(&mut self, from: usize, to: usize, count: u32) -> u32 {
+        let Some(sleepers) = self.futexes.sleepers.get_mut(&from) else { return 0 };
+        let moved = sleepers.len().min(count as usize);
+        let moving: Vec<TaskId> = sleepers.drain(..moved).collect();
+        self.futexes.sleepers.entry(to).or_default().extend(moving);
+        moved as u32
+    }
+
+    /// Lets a task that sleeps go on, at the time of the current core.
+    pub(crate) fn wake_task(&mut self, task: TaskId) {
         let now = self.now();
         let sleeper = &mut self.tasks[task];
         if sleeper.state == TaskState::Asleep {

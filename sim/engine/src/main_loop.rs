@@ -31,16 +31,26 @@ pub(crate) fn run(engine: &mut Engine) -> Result<(), GivenUp> {
         engine.switch_on(core);
     }
     let mut next = engine.agenda.next();
-    while let Some((time, event)) = next {
-        next = match engine.handle(time, event) {
-            Some(core) => engine.run_task(core)?,
-            None => engine.agenda.next(),
-        };
+    while let Some(core) = engine.go_on(next) {
+        next = engine.run_task(core)?;
     }
     Ok(())
 }
 
 impl Engine {
+    /// Handles events, beginning with this one, until one lets the task on a core go on. Returns that core, or
+    /// `None` if nothing is left to happen.
+    #[inline]
+    pub(crate) fn go_on(&mut self, mut next: Option<(Cycles, Event)>) -> Option<CoreId> {
+        while let Some((time, event)) = next {
+            if let Some(core) = self.handle(time, event) {
+                return Some(core);
+            }
+            next = self.agenda.next();
+        }
+        None
+    }
+
     /// Handles an event. Returns the core whose task goes on now, if the event lets one go on.
     fn handle(&mut self, time: Cycles, event: Event) -> Option<CoreId> {
         match event {
@@ -70,6 +80,12 @@ impl Engine {
             self.end_task(core);
             return Ok(self.agenda.next());
         }
+        self.suspended(core)
+    }
+
+    /// Does what the task on a core has suspended itself for. Returns the next event.
+    #[inline]
+    pub(crate) fn suspended(&mut self, core: CoreId) -> Result<Option<(Cycles, Event)>, GivenUp> {
         match self.intent {
             Intent::Continue => {
                 let Core { time, epoch, .. } = self.cores[core];
@@ -85,7 +101,8 @@ impl Engine {
         Ok(self.agenda.next())
     }
 
-    fn end_task(&mut self, core: CoreId) {
+    /// The task on a core has ended.
+    pub(crate) fn end_task(&mut self, core: CoreId) {
         let task = self.running_task();
         self.tasks[task].state = TaskState::Done;
         if let Some(fiber) = self.tasks[task].fiber.take() {

@@ -3,7 +3,7 @@
 mod cell;
 pub(crate) mod charge;
 mod clock;
-mod futex;
+pub(crate) mod futex;
 mod local;
 pub(crate) mod slots;
 pub(crate) mod watch;

@@ -67,6 +67,11 @@ impl SimBlock {
         Self { start, bytes: size_of_val(object) }
     }
 
+    /// So many bytes from an address on.
+    pub(crate) fn at_address(start: SimAddress, bytes: usize) -> Self {
+        Self { start, bytes }
+    }
+
     /// What of it is not before an address.
     pub(crate) fn from(self, address: usize) -> Self {
         let end = self.start.0 + self.bytes;
@@ -109,7 +114,8 @@ impl Sim {
     }
 }
 
-fn access(SimAddress(address): SimAddress, access: Access) {
+/// Charges for an access, in simulated order.
+pub(crate) fn access(SimAddress(address): SimAddress, access: Access) {
     // While others have their turn, a frame of a region may come to have other lines. So the line is
     // looked up only afterwards.
     give_way_to_earlier();

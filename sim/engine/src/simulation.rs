@@ -95,7 +95,6 @@ const BUSIEST_LINES: usize = 16;
 #[derive(Debug)]
 pub struct Simulation {
     engine: Box<Engine>,
-    sockets: usize,
     /// The memory that this thread allocates from meanwhile. It is dropped last, as the engine may
     /// lie in it.
     heap: Option<OpenHeap>,
@@ -107,22 +106,9 @@ impl Simulation {
     /// # Errors
     /// [`SimError::Cores`] if the machine does not have as many cores, or none are asked for.
     pub fn new(machine: &Description, options: Options) -> Result<Self, SimError> {
-        let available = machine.hardware_threads();
-        if options.cores == 0 || options.cores > available.min(MOST_CORES) {
-            return Err(SimError::Cores {
-                machine: machine.name.clone(),
-                available,
-                wanted: options.cores,
-            });
-        }
         prepare_slots();
         let heap = OpenHeap::new();
-        let places: Vec<CoreLocation> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
-        let mut sockets: Vec<SocketId> = places.iter().map(|place| place.socket).collect();
-        sockets.sort_unstable();
-        sockets.dedup();
-        let engine = Engine::new(Costs::new(machine), &places, options.seed);
-        Ok(Self { engine: Box::new(engine), sockets: sockets.len(), heap })
+        Ok(Self { engine: engine_of(machine, options)?, heap })
     }
 
     /// Takes all caches away. From now on `memory` serves every reference.
@@ -240,7 +226,7 @@ impl Simulation {
         let (cores, tasks) = (self.engine.cores.len(), self.engine.tasks.len());
         self.engine.latest = longest_run(cores as u32, tasks as u32);
         let ran = main_loop::run(&mut self.engine);
-        let Self { heap: _heap, engine, sockets } = self;
+        let Self { heap: _heap, engine } = self;
         let ended = match ran {
             Ok(()) => without_deadlock(&engine),
             Err(GivenUp(at)) => Err(SimError::TooLong { at }),
@@ -250,19 +236,41 @@ impl Simulation {
             std::mem::forget(engine);
             return Err(error);
         }
-        Ok(Outcome {
-            end: latest_clock(&engine),
-            cores,
-            sockets,
-            tasks: engine.tasks.iter().map(|task| task.times).collect(),
-            lines: busiest_lines(&engine),
-            operations: engine.operations,
-            clock_ghz: engine.costs.clock_ghz,
-        })
+        Ok(outcome(&engine))
     }
 }
 
-fn without_deadlock(engine: &Engine) -> Result<(), SimError> {
+/// The engine of a machine without tasks.
+pub(crate) fn engine_of(machine: &Description, options: Options) -> Result<Box<Engine>, SimError> {
+    let available = machine.hardware_threads();
+    if options.cores == 0 || options.cores > available.min(MOST_CORES) {
+        return Err(SimError::Cores {
+            machine: machine.name.clone(),
+            available,
+            wanted: options.cores,
+        });
+    }
+    let places: Vec<CoreLocation> = (0..options.cores).map(|cpu| place(machine, cpu)).collect();
+    Ok(Box::new(Engine::new(Costs::new(machine), &places, options.seed)))
+}
+
+/// What has happened up to now.
+pub(crate) fn outcome(engine: &Engine) -> Outcome {
+    let mut sockets: Vec<SocketId> = engine.cores.iter().map(|core| core.place.socket).collect();
+    sockets.sort_unstable();
+    sockets.dedup();
+    Outcome {
+        end: latest_clock(engine),
+        cores: engine.cores.len(),
+        sockets: sockets.len(),
+        tasks: engine.tasks.iter().map(|task| task.times).collect(),
+        lines: busiest_lines(engine),
+        operations: engine.operations,
+        clock_ghz: engine.costs.clock_ghz,
+    }
+}
+
+pub(crate) fn without_deadlock(engine: &Engine) -> Result<(), SimError> {
     if let Some(task) = engine.steering.as_ref().and_then(|steering| steering.without_core) {
         return Err(SimError::NoCore { task });
     }

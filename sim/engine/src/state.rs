@@ -77,9 +77,19 @@ impl Task {
 
     /// A task that is ready to run on `core` from the beginning.
     pub(crate) fn new(fiber: Fiber, core: CoreId) -> Self {
+        let locals = fiber.locals();
+        Self { fiber: Some(fiber), ..Self::without_fiber(locals, core) }
+    }
+
+    /// A task that somebody else executes.
+    pub(crate) fn executed_elsewhere(core: CoreId) -> Self {
+        Self::without_fiber(Locals::NONE, core)
+    }
+
+    fn without_fiber(locals: Locals, core: CoreId) -> Self {
         Self {
-            locals: fiber.locals(),
-            fiber: Some(fiber),
+            locals,
+            fiber: None,
             state: TaskState::Queued,
             core,
             epoch: Epoch::default(),

@@ -39,6 +39,10 @@ impl<I: Id, T> Table<I, T> {
         self.elements.iter()
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.elements.iter_mut()
+    }
+
     pub(crate) fn enumerate(&self) -> impl Iterator<Item = (I, &T)> {
         self.elements.iter().enumerate().map(|(index, element)| (I::from_index(index), element))
     }

@@ -3,6 +3,7 @@
 mod blocks;
 mod execution;
 mod features;
+mod guests;
 mod locals;
 mod long;
 mod machine;

@@ -257,8 +257,11 @@ impl Coherence {
             layers.to_write_back = true;
         }
         if slot != NO_SLOT && layers.frames.loses_place(slot) {
-            // Nobody watches a line of a region, as there are no words to watch.
-            layers.frames.release(slot);
+            // Who watches a line knows it by the number that it has with this slot.
+            let mut lines = self.layers().frames.lines(slot);
+            if lines.all(|line| self.lines[line].waiters.is_empty()) {
+                self.layers().frames.release(slot);
+            }
         }
     }
 

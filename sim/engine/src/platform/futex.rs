@@ -15,8 +15,18 @@ use crate::state::{Intent, LockWords};
 
 pub(super) fn park(cell: &SimU32, expected: u32, timeout: Option<Nanos>) -> Parked {
     let address = std::ptr::from_ref(cell).addr();
+    let changed = || cell.load(Ordering::SeqCst) != expected;
+    park_if(address, changed, |engine| timeout.map(|timeout| in_cycles(engine, timeout)))
+}
+
+/// Sleeps on the word at an address unless it has `changed`.
+pub(crate) fn park_if(
+    address: usize,
+    changed: impl FnOnce() -> bool,
+    timeout: impl FnOnce(&Engine) -> Option<Cycles>,
+) -> Parked {
     let bucket = Bucket::enter(address);
-    let changed = cell.load(Ordering::SeqCst) != expected;
+    let changed = changed();
     // Nobody can come between this and going to sleep: the lock is free from the store on, and no
     // other task runs before this one suspends.
     bucket.leave();
@@ -24,7 +34,7 @@ pub(super) fn park(cell: &SimU32, expected: u32, timeout: Option<Nanos>) -> Park
         return Parked::Changed;
     }
     let asleep = with_engine(|engine| {
-        let timeout = timeout.map(|timeout| in_cycles(engine, timeout));
+        let timeout = timeout(engine).map(|timeout| timeout.min(LONGEST_STEP));
         engine.sleep_on(address, timeout);
     });
     if asleep.is_none() {
@@ -43,14 +53,37 @@ pub(super) fn park(cell: &SimU32, expected: u32, timeout: Option<Nanos>) -> Park
 }
 
 pub(super) fn unpark(cell: *const SimU32, count: u32) -> u32 {
-    let bucket = Bucket::enter(cell.addr());
-    let woken = with_engine(|engine| engine.wake(cell.addr(), count)).unwrap_or(0);
+    unpark_at(cell.addr(), count)
+}
+
+/// Wakes so many who sleep on the word at an address, and returns how many did.
+pub(crate) fn unpark_at(address: usize, count: u32) -> u32 {
+    let bucket = Bucket::enter(address);
+    let woken = with_engine(|engine| engine.wake(address, count)).unwrap_or(0);
     bucket.leave();
     woken
 }
 
+/// Wakes so many who sleep on one word, and lets at most `most` others sleep on another one.
+pub(crate) fn requeue(from: usize, wake: u32, to: usize, most: u32) -> Requeued {
+    let bucket = Bucket::enter(from);
+    let counts = with_engine(|engine| (engine.wake(from, wake), engine.requeue(from, to, most)));
+    bucket.leave();
+    let (woken, moved) = counts.unwrap_or_default();
+    Requeued { woken, moved }
+}
+
 fn in_cycles(engine: &Engine, Nanos(ns): Nanos) -> Cycles {
-    Cycles((ns as f64 * engine.costs.clock_ghz) as u64).min(LONGEST_STEP)
+    Cycles((ns as f64 * engine.costs.clock_ghz) as u64)
+}
+
+/// What became of those that slept on a futex from which some were moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Requeued {
+    /// How many were woken.
+    pub woken: u32,
+    /// How many sleep on the other futex now.
+    pub moved: u32,
 }
 
 /// A futex's hash bucket that the running task has entered. It has the bucket's lock, if that is

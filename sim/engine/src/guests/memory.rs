@@ -1,0 +1,287 @@
+//! What a guest pays for its loads and stores.
+//!
+//! # What an access costs
+//! The instruction itself is computing, and so is an access to a line that the core has. All else depends on
+//! where the line is:
+//!
+//! * **With another core**, or with others that lose their copies: as in any simulation, in the order of time. A
+//!   store waits in its buffer, and its core goes on unless the buffer is full.
+//! * **In the last-level cache or in memory.** A processor looks far ahead, so that it rarely waits for all of a
+//!   latency. A load waits for [`LOAD_WAITS`] of it, a store for [`STORE_WAITS`]. Where a core walks from line to
+//!   line, its prefetchers have as many lines under way as the machine file says. Everything passes the
+//!   memory's channels.
+//! * **Nowhere yet.** The first touch of a page is a fault: the kernel takes the address space's lock for
+//!   reading, finds a frame on the node of the core, and zeroes it.
+
+use kilocore_platform::Cycles;
+
+use super::{Guest, Guests};
+use crate::coherence::{Access, Visit};
+use crate::current::with_engine;
+use crate::engine::Engine;
+use crate::guest_memory::{Filter, GuestMemory, PAGE_BYTES};
+use crate::ids::{CacheId, LineId, SimAddress};
+use crate::outcome::Activity;
+use crate::platform::Sim;
+use crate::platform::charge::give_way_to_earlier;
+use crate::region::SimBlock;
+use crate::simulation::longest_run;
+
+/// The part of a latency for which a load waits, where its address does not follow from the one before.
+/// Estimated: with dependent loads it is all, and an out-of-order window of 200 instructions hides most of it
+/// where there are none.
+const LOAD_WAITS: f64 = 0.5;
+/// The same for a store, which waits for a place in its buffer only. Estimated.
+const STORE_WAITS: f64 = 0.3;
+/// How far the stores of a core may lag behind it: some fifty, of which each takes a few cycles.
+const STORE_BUFFER: Cycles = Cycles(200);
+/// What the kernel does for a page fault besides zeroing the page, in ns. Estimated: entry, lookup of the
+/// mapping, page table and exit take 0.3 to 1 µs on machines of the last fifteen years.
+const FAULT_NS: f64 = 500.0;
+/// How many guests a machine may have had, for the times of all of them to be counted.
+const MOST_GUESTS: u32 = 1 << 20;
+/// Where the lock of the program's address space lies in the simulated kernel.
+const ADDRESS_SPACE_LOCK: usize = 1 << 61;
+
+/// What a guest does to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuestAccess {
+    /// It reads.
+    Load,
+    /// It writes.
+    Store,
+    /// It reads and writes in one step that nobody can come between.
+    Update,
+}
+
+/// How an access goes on.
+enum Step {
+    Done,
+    /// The page has no frame.
+    Fault,
+    /// Others can notice it.
+    InOrder,
+}
+
+impl Engine {
+    /// Lets tasks execute elsewhere, ahead of one another by so much.
+    pub(super) fn admit_guests(&mut self, disorder: Cycles) {
+        self.latest = longest_run(self.cores.len() as u32, MOST_GUESTS);
+        self.memory.become_layered(&self.costs);
+        self.memory.report_losses(disorder);
+        let caches: Vec<CacheId> = self.cores.iter().map(|core| core.place.cache).collect();
+        let memory = GuestMemory::new(&caches, self.costs.nodes, self.costs.line_shift, disorder);
+        self.guests = Some(Box::new(memory));
+    }
+
+    fn guests(&mut self) -> &mut GuestMemory {
+        self.guests.as_deref_mut().expect("the tasks are guests")
+    }
+
+    /// Where a byte of the program lies, if its page has a frame.
+    #[inline]
+    pub(super) fn physical(&mut self, address: u64) -> Option<SimAddress> {
+        let frame = self.guests().pages.frame(address / PAGE_BYTES as u64)?;
+        Some(SimAddress(frame * PAGE_BYTES + address as usize % PAGE_BYTES))
+    }
+
+    /// Charges for an access that need not be in order.
+    fn refer_ahead(&mut self, address: u64, access: Access) -> Step {
+        let Some(place) = self.physical(address) else { return Step::Fault };
+        let disorder = self.guests().disorder;
+        self.operations += 1;
+        let line = self.line_at(place.0);
+        let core = self.current_core();
+        let (here, now) = (core.place, core.time);
+        if self.memory.hits(line, here.cache, access) {
+            self.access(line, access);
+        } else if self.memory.concerns_others(line, here.cache, access, now, disorder) {
+            return Step::InOrder;
+        } else {
+            self.fetch_ahead(address, line, access);
+        }
+        self.remember(address, line);
+        Step::Done
+    }
+
+    /// Fetches a line from the last-level cache or from memory.
+    fn fetch_ahead(&mut self, address: u64, line: LineId, access: Access) {
+        let core = self.current_core();
+        let (now, here) = (core.time, core.place);
+        let mut visit = Visit::default();
+        let wanted = if access == Access::Read { Access::Read } else { Access::Write };
+        self.memory.visit(&self.costs, line, here, wanted, now, &mut visit);
+        let turn = self.memory.finish_visit(&self.costs, here.node, now, &mut visit);
+        let walks = {
+            let (current, line) = (self.current, address >> self.costs.line_shift);
+            self.guests().streams[current].continues(line)
+        };
+        let latency = visit.farthest.0 as f64;
+        let waits = match access {
+            Access::Rmw => latency,
+            _ if walks => latency / f64::from(self.costs.lines_under_way),
+            Access::Read => latency * LOAD_WAITS,
+            Access::Write => latency * STORE_WAITS,
+        };
+        let waits = Cycles(waits.round() as u64).max(visit.on_channel);
+        self.pass(Activity::Stalled, turn.since(now) + waits);
+        if access == Access::Rmw {
+            self.pass(Activity::Working, self.costs.rmw);
+        }
+    }
+
+    /// Charges for an access, at the current core's time.
+    fn refer_now(&mut self, address: u64, place: SimAddress, access: Access) {
+        let line = self.line_at(place.0);
+        self.access(line, access);
+        if access == Access::Write {
+            let core = self.current_core();
+            let lags = core.stores_done.since(core.time).since(STORE_BUFFER);
+            self.pass(Activity::Stalled, lags);
+        }
+        self.remember(address, line);
+    }
+
+    /// Lets the filter of the current core know of a line that has come, and others of what they lost.
+    fn remember(&mut self, address: u64, line: LineId) {
+        self.tell_losses();
+        let cache = self.current_core().place.cache;
+        let readable = self.memory.hits(line, cache, Access::Read);
+        let writable = self.memory.hits(line, cache, Access::Write);
+        let (current, shift) = (self.current, self.costs.line_shift);
+        if readable {
+            self.guests().filters[current].insert(address >> shift, writable);
+        }
+    }
+
+    /// Lets the filters of cores know what their caches have lost.
+    pub(super) fn tell_losses(&mut self) {
+        let Some(losses) = self.memory.losses.as_mut().filter(|losses| !losses.is_empty()) else {
+            return;
+        };
+        let Some(guests) = self.guests.as_deref_mut() else { return };
+        losses.drain(..).for_each(|loss| guests.tell(loss));
+    }
+
+    /// Gives a page a frame on the current core's node. Returns the frame if it had none.
+    fn map_page(&mut self, page: u64) -> Option<SimBlock> {
+        let node = self.current_core().place.node;
+        let Self { guests, memory, costs, .. } = self;
+        let guests = guests.as_deref_mut()?;
+        let grow = |bytes| memory.add_region(costs, bytes, node) / PAGE_BYTES;
+        let frame = guests.pages.map(page, node, grow)?;
+        Some(SimBlock::at_address(SimAddress(frame * PAGE_BYTES), PAGE_BYTES))
+    }
+
+    /// Takes the frames of pages back.
+    fn unmap_pages(&mut self, pages: std::ops::Range<u64>) {
+        let Self { guests, memory, costs, .. } = self;
+        let Some(guests) = guests.as_deref_mut() else { return };
+        let home = |frame| memory.home_at(frame * PAGE_BYTES, costs.line_shift);
+        guests.pages.unmap(pages.clone(), home);
+        guests.forget(pages);
+    }
+}
+
+/// The first touch of a page.
+#[cold]
+fn fault(page: u64) {
+    take_address_space_lock();
+    let frame = with_engine(|engine| {
+        let takes = Cycles((FAULT_NS * engine.costs.clock_ghz) as u64);
+        engine.pass(Activity::System, takes);
+        engine.map_page(page)
+    });
+    if let Some(frame) = frame.flatten() {
+        Sim::initialize(frame);
+    }
+    take_address_space_lock();
+}
+
+/// Changes the word that counts the readers of the lock of the address space.
+fn take_address_space_lock() {
+    give_way_to_earlier();
+    with_engine(|engine| {
+        let line = engine.line_at(ADDRESS_SPACE_LOCK);
+        engine.access(line, Access::Rmw);
+    });
+}
+
+/// Where a byte of the program lies. Its page gets a frame if it has none.
+pub(super) fn place_of(address: u64) -> Option<SimAddress> {
+    let place = || with_engine(|engine| engine.physical(address)).flatten();
+    place().or_else(|| {
+        fault(address / PAGE_BYTES as u64);
+        place()
+    })
+}
+
+impl Guests {
+    /// How many pages were touched for the first time, as far as the calling thread is the guest that runs.
+    #[must_use]
+    pub fn page_faults(&self) -> u64 {
+        with_engine(|engine| engine.guests().pages.faults).unwrap_or(0)
+    }
+
+    /// The lines that a core has, by addresses of the program. Whoever executes a task may ask the filter of
+    /// the core that it runs on before it [refers](Guest::refer) to memory: what the filter allows costs
+    /// nothing more.
+    ///
+    /// The filter lives as long as this machine. Only the guest that runs may look at it.
+    #[must_use]
+    pub fn filter(&self) -> Option<*const Filter> {
+        with_engine(|engine| {
+            let current = engine.current;
+            &raw const *engine.guests().filters[current]
+        })
+    }
+}
+
+impl Guest {
+    /// The task computes for so long.
+    pub fn compute(&self, time: Cycles) {
+        with_engine(|engine| engine.work(time));
+    }
+
+    /// The task refers to memory at an address of the program. Returns whether another core was concerned, so
+    /// that it was done in order.
+    pub fn refer(&self, address: u64, access: GuestAccess) -> bool {
+        let access = match access {
+            GuestAccess::Load => Access::Read,
+            GuestAccess::Store => Access::Write,
+            GuestAccess::Update => Access::Rmw,
+        };
+        loop {
+            match with_engine(|engine| engine.refer_ahead(address, access)) {
+                None | Some(Step::Done) => return false,
+                Some(Step::Fault) => fault(address / PAGE_BYTES as u64),
+                Some(Step::InOrder) => break,
+            }
+        }
+        self.catch_up();
+        if let Some(place) = place_of(address) {
+            with_engine(|engine| engine.refer_now(address, place, access));
+        }
+        true
+    }
+
+    /// The kernel works for the task so long, and keeps all others of the program from changing its address space.
+    pub fn hold_address_space(&self, time: Cycles) {
+        take_address_space_lock();
+        with_engine(|engine| {
+            engine.pass(Activity::System, time);
+            let (line, now) = (engine.line_at(ADDRESS_SPACE_LOCK), engine.now());
+            engine.memory.occupy(line, now);
+        });
+        take_address_space_lock();
+    }
+
+    /// The program gives memory back, as by `munmap` or `madvise`.
+    pub fn unmap(&self, start: u64, bytes: u64) {
+        let page = PAGE_BYTES as u64;
+        let pages = start / page..start.saturating_add(bytes).div_ceil(page);
+        if !pages.is_empty() {
+            with_engine(|engine| engine.unmap_pages(pages));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What a guest asks the simulated system for: futexes, sleeping, its processor.
+
+use kilocore_platform::{CpuId, Cycles, NodeId, Parked, Platform};
+
+use super::Guest;
+use super::memory::place_of;
+use crate::coherence::Access;
+use crate::current::{suspend, with_engine};
+use crate::ids::SimAddress;
+use crate::outcome::{Activity, TaskTimes};
+use crate::platform::Sim;
+use crate::platform::futex::{self, Requeued};
+use crate::region::access;
+use crate::state::{Check, Intent};
+
+impl Guest {
+    /// The time on the core that it runs on.
+    #[must_use]
+    pub fn now(&self) -> Cycles {
+        Sim::now()
+    }
+
+    /// The core that it runs on.
+    #[must_use]
+    pub fn cpu(&self) -> CpuId {
+        Sim::cpu()
+    }
+
+    /// The memory node that this core is of.
+    #[must_use]
+    pub fn node(&self) -> NodeId {
+        Sim::node()
+    }
+
+    /// What its core has done for it so far.
+    #[must_use]
+    pub fn times(&self) -> TaskTimes {
+        Sim::times()
+    }
+
+    /// Some turns of a loop that does nothing but wait.
+    pub fn pause(&self, turns: u32) {
+        Sim::pause(turns);
+    }
+
+    /// The kernel works for it.
+    pub fn in_system(&self, time: Cycles) {
+        with_engine(|engine| engine.pass(Activity::System, time));
+    }
+
+    /// Offers its core to others.
+    pub fn yield_now(&self) {
+        self.catch_up();
+        Sim::yield_now();
+    }
+
+    /// Sleeps.
+    pub fn sleep(&self, time: Cycles) {
+        self.catch_up();
+        Sim::sleep(time);
+    }
+
+    /// Waits on a futex at an address of the program if `unchanged` says that the word is still as expected.
+    pub fn futex_wait(
+        &self,
+        address: u64,
+        unchanged: impl FnOnce() -> bool,
+        timeout: Option<Cycles>,
+    ) -> Parked {
+        self.catch_up();
+        let Some(place) = place_of(address) else { return Parked::Woken };
+        let changed = || {
+            access(place, Access::Read);
+            !unchanged()
+        };
+        futex::park_if(place.get(), changed, |_| timeout)
+    }
+
+    /// Wakes so many who wait on a futex, and returns how many did.
+    pub fn futex_wake(&self, address: u64, count: u32) -> u32 {
+        self.catch_up();
+        place_of(address).map_or(0, |place| futex::unpark_at(place.get(), count))
+    }
+
+    /// Wakes so many who wait on a futex, and lets others wait on another one.
+    pub fn futex_requeue(&self, from: u64, wake: u32, to: u64, most: u32) -> Requeued {
+        self.catch_up();
+        let places = place_of(from).zip(place_of(to));
+        let Some((SimAddress(from), SimAddress(to))) = places else {
+            return Requeued { woken: 0, moved: 0 };
+        };
+        futex::requeue(from, wake, to, most)
+    }
+
+    /// Waits on its core until the line at an address is written, or for so long. Returns whether it was.
+    pub fn spin_on(&self, address: u64, patience: Cycles) -> bool {
+        self.catch_up();
+        let Some(SimAddress(place)) = place_of(address) else { return true };
+        let mut written = false;
+        let mut check = || {
+            // Asked when the line has been written, and at last when the time is up.
+            written = true;
+            true
+        };
+        let check: *mut (dyn FnMut() -> bool + '_) = &raw mut check;
+        // SAFETY: only the lifetime changes. The engine calls the condition while this thread waits below, which
+        // is while it lives, and forgets it when the wait is over.
+        let check: Check = unsafe { std::mem::transmute(check) };
+        let until = with_engine(|engine| {
+            engine.watch(place, check, Activity::Spinning, Some(patience));
+            engine.now() + patience
+        });
+        suspend(Intent::Wait);
+        let in_time = with_engine(|engine| until.is_some_and(|until| engine.now() < until));
+        written && in_time.unwrap_or(true)
+    }
+}

@@ -1,0 +1,320 @@
+//! Tasks that threads of the host execute, beside fibers that do the same.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering as Order, Parked, Platform};
+use kilocore_sim::{
+    Activity, Guest, GuestAccess, Guests, Newborn, Options, Outcome, Sim, SimError, Simulation,
+};
+
+const MACHINE: &str = "opteron-6344-4s";
+/// An address of the program that guests stand for. Nothing is there.
+const DATA: u64 = 0x7f00_0000_0000;
+const LINE: u64 = 64;
+
+/// Runs threads that each do `body`, with their number, and returns what the last one saw when it ended.
+fn run(
+    cores: u32,
+    threads: u32,
+    disorder: u64,
+    body: impl Fn(&Guest, u64) + Send + Sync + 'static,
+) -> Result<Outcome, SimError> {
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let options = Options { cores, seed: 1 };
+    let guests = Guests::new(&machine, options, Cycles(disorder)).expect("as many cores");
+    let body = Arc::new(body);
+    let last: Arc<Mutex<Option<Outcome>>> = Arc::default();
+    let live = Arc::new(AtomicU32::new(threads));
+    let run = {
+        let (last, body) = (Arc::clone(&last), Arc::clone(&body));
+        move |guest: Guest, index: u64| {
+            body(&guest, index);
+            guest.catch_up();
+            if live.fetch_sub(1, Ordering::AcqRel) == 1 {
+                *last.lock().expect("nobody panics") = guest.outcome();
+            }
+            guest.end(None, || {});
+        }
+    };
+    let run = Arc::new(run);
+    let first = {
+        let (guests, run) = (guests.clone(), Arc::clone(&run));
+        thread::spawn(move || {
+            let guest = guests.begin();
+            let start = |index: u64| {
+                let newborn: Newborn = guest.fork();
+                let run = Arc::clone(&run);
+                thread::spawn(move || run(newborn.arrive(), index))
+            };
+            let others: Vec<_> = (1..u64::from(threads)).map(start).collect();
+            run(guest, 0);
+            others
+        })
+    };
+    let others = first.join().expect("no panic");
+    others.into_iter().for_each(|other| other.join().expect("no panic"));
+    if let Some(failure) = guests.failure() {
+        return Err(failure);
+    }
+    let last = last.lock().expect("nobody panics").take();
+    Ok(last.expect("the last one has seen it"))
+}
+
+/// The same with fibers, which have words of their own.
+fn fibers(cores: u32, threads: u32, body: impl Fn(u64) + Clone + 'static) -> Outcome {
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let mut simulation = Simulation::new(&machine, Options { cores, seed: 1 }).expect("it has");
+    for index in 0..u64::from(threads) {
+        let body = body.clone();
+        simulation.spawn(move || body(index)).expect("there is memory");
+    }
+    simulation.run().expect("it ends")
+}
+
+#[test]
+fn computing_takes_as_long_as_it_is_said_to() {
+    let outcome = run(4, 4, 0, |guest, index| guest.compute(Cycles(1_000_000 * (index + 1))));
+    let outcome = outcome.expect("it ends");
+    let starts = Cycles(100_000);
+    assert!(outcome.end >= Cycles(4_000_000) && outcome.end < Cycles(4_000_000) + starts);
+    assert_eq!(outcome.tasks[2].of(Activity::Working), Cycles(3_000_000));
+}
+
+#[test]
+fn a_counter_that_all_update_is_as_slow_as_that_of_fibers() {
+    const ROUNDS: u64 = 2_000;
+    for cores in [1, 2, 6, 24] {
+        for think in [200, 20_000] {
+            let guests = run(cores, cores, 2_000, move |guest, _| {
+                for _ in 0..ROUNDS {
+                    guest.compute(Cycles(think));
+                    guest.catch_up();
+                    guest.refer(DATA, GuestAccess::Update);
+                }
+            });
+            let counter = std::rc::Rc::new(<Sim as Platform>::U64::new(0));
+            let fibers = fibers(cores, cores, move |_| {
+                for _ in 0..ROUNDS {
+                    Sim::work(Cycles(think));
+                    counter.fetch_add(1, Order::Relaxed);
+                }
+            });
+            let ratio = guests.expect("it ends").end.0 as f64 / fibers.end.0 as f64;
+            assert!((0.95..1.05).contains(&ratio), "{cores} cores, {think} cycles: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn false_sharing_costs_and_lines_of_ones_own_do_not() {
+    let stored = |apart: u64| {
+        let outcome = run(8, 8, 1_000, move |guest, index| {
+            for _ in 0..2_000 {
+                guest.compute(Cycles(50));
+                guest.refer(DATA + index * apart, GuestAccess::Store);
+                if guest.now() >= guest.limit() {
+                    guest.catch_up();
+                }
+            }
+        });
+        outcome.expect("it ends").end.0
+    };
+    let (shared, own) = (stored(8), stored(LINE));
+    assert!(shared > 5 * own, "{shared} {own}");
+}
+
+#[test]
+fn the_filter_never_has_a_line_that_the_core_has_not() {
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let options = Options { cores: 2, seed: 1 };
+    let guests = Guests::new(&machine, options, Cycles(1_000)).expect("as many cores");
+    let allows = |guests: &Guests, writes| {
+        let filter = guests.filter().expect("a guest runs");
+        // SAFETY: this thread is the guest that runs, and the machine lives.
+        unsafe { &*filter }.allows(DATA, writes)
+    };
+    let steps = AtomicU32::new(0);
+    let steps = &steps;
+    thread::scope(|scope| {
+        let guest = guests.begin();
+        guest.refer(DATA, GuestAccess::Store);
+        assert!(allows(&guests, true));
+        let newborn = guest.fork();
+        let other = guests.clone();
+        scope.spawn(move || {
+            let guest = newborn.arrive();
+            assert!(!allows(&other, false));
+            guest.refer(DATA, GuestAccess::Load);
+            assert!(allows(&other, false) && !allows(&other, true));
+            steps.store(1, Ordering::Release);
+            guest.compute(Cycles(1_000_000));
+            guest.catch_up();
+            assert!(!allows(&other, false), "the other one has written it");
+            guest.unmap(DATA, 4096);
+            guest.end(None, || {});
+        });
+        guest.compute(Cycles(100_000));
+        guest.catch_up();
+        assert_eq!(steps.load(Ordering::Acquire), 1);
+        assert!(allows(&guests, false) && !allows(&guests, true));
+        guest.refer(DATA, GuestAccess::Store);
+        assert!(allows(&guests, true));
+        guest.compute(Cycles(10_000_000));
+        guest.catch_up();
+        assert!(!allows(&guests, false), "its page is gone");
+        guest.end(None, || {});
+    });
+    assert!(guests.failure().is_none());
+}
+
+#[test]
+fn a_futex_wakes_who_waits_and_the_time_is_up_for_who_waits_in_vain() {
+    let word = Arc::new(AtomicU32::new(0));
+    let outcome = run(2, 2, 1_000, move |guest, index| {
+        if index == 0 {
+            let timed_out = guest.futex_wait(DATA + LINE, || true, Some(Cycles(50_000)));
+            assert_eq!(timed_out, Parked::TimedOut);
+            let unchanged = || word.load(Ordering::Relaxed) == 0;
+            assert_eq!(guest.futex_wait(DATA, unchanged, None), Parked::Woken);
+            assert_eq!(guest.futex_wait(DATA, unchanged, None), Parked::Changed);
+        } else {
+            guest.compute(Cycles(1_000_000));
+            guest.catch_up();
+            word.store(1, Ordering::Relaxed);
+            assert_eq!(guest.futex_wake(DATA, u32::MAX), 1);
+            assert_eq!(guest.futex_wake(DATA, u32::MAX), 0);
+        }
+    });
+    let end = outcome.expect("it ends").end.0;
+    assert!((1_000_000..1_200_000).contains(&end), "{end}");
+}
+
+#[test]
+fn a_broadcast_moves_waiters_from_one_futex_to_another() {
+    let outcome = run(4, 4, 1_000, |guest, index| {
+        if index > 0 {
+            assert_eq!(guest.futex_wait(DATA, || true, None), Parked::Woken);
+            return;
+        }
+        guest.compute(Cycles(1_000_000));
+        let requeued = guest.futex_requeue(DATA, 1, DATA + LINE, u32::MAX);
+        assert_eq!((requeued.woken, requeued.moved), (1, 2));
+        assert_eq!(guest.futex_wake(DATA, u32::MAX), 0);
+        assert_eq!(guest.futex_wake(DATA + LINE, u32::MAX), 2);
+    });
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+#[test]
+fn who_waits_for_ever_is_a_deadlock() {
+    let outcome = run(2, 2, 1_000, |guest, index| {
+        if index == 1 {
+            guest.futex_wait(DATA, || true, None);
+        }
+    });
+    assert!(matches!(outcome, Err(SimError::Deadlock { ref tasks, .. }) if *tasks == [1]));
+}
+
+#[test]
+fn a_spinner_goes_on_when_its_line_is_written_and_when_its_patience_is_over() {
+    let outcome = run(2, 2, 1_000, |guest, index| {
+        if index == 0 {
+            guest.refer(DATA, GuestAccess::Load);
+            assert!(!guest.spin_on(DATA, Cycles(100_000)));
+            assert!(guest.spin_on(DATA, Cycles(100_000_000)));
+            let now = guest.now().0;
+            assert!((1_000_000..1_100_000).contains(&now), "{now}");
+        } else {
+            guest.refer(DATA + LINE, GuestAccess::Store);
+            guest.compute(Cycles(1_000_000));
+            guest.refer(DATA, GuestAccess::Store);
+        }
+    });
+    assert!(outcome.expect("it ends").tasks[0].of(Activity::Spinning) > Cycles(900_000));
+}
+
+#[test]
+fn who_ends_wakes_who_waits_for_that() {
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let options = Options { cores: 2, seed: 1 };
+    let guests = Guests::new(&machine, options, Cycles(1_000)).expect("as many cores");
+    let word = Arc::new(AtomicU32::new(1));
+    thread::scope(|scope| {
+        let guest = guests.begin();
+        let (newborn, cleared) = (guest.fork(), Arc::clone(&word));
+        scope.spawn(move || {
+            let guest = newborn.arrive();
+            guest.compute(Cycles(1_000_000));
+            guest.end(Some(DATA), move || cleared.store(0, Ordering::Release));
+        });
+        let unchanged = || word.load(Ordering::Acquire) == 1;
+        assert_eq!(guest.futex_wait(DATA, unchanged, None), Parked::Woken);
+        assert_eq!(guest.futex_wait(DATA, unchanged, None), Parked::Changed);
+        guest.end(None, || {});
+    });
+    assert!(guests.failure().is_none());
+}
+
+#[test]
+fn who_was_outside_comes_back_while_others_run_and_when_nobody_does() {
+    let (go, gone) = std::sync::mpsc::channel();
+    let channel = Mutex::new((go, Some(gone)));
+    let outcome = run(2, 2, 1_000, move |guest, index| {
+        if index == 0 {
+            let gone = channel.lock().expect("nobody panics").1.take().expect("once");
+            guest.go_outside();
+            gone.recv().expect("the other one tells");
+            guest.come_back();
+            guest.compute(Cycles(1_000));
+        } else {
+            guest.compute(Cycles(1_000_000));
+            guest.catch_up();
+            channel.lock().expect("nobody panics").0.send(()).expect("it waits");
+        }
+    });
+    assert!(outcome.expect("it ends").end >= Cycles(1_000_000));
+}
+
+#[test]
+fn more_threads_than_cores_take_turns() {
+    let outcome = run(2, 6, 1_000, |guest, _| {
+        for _ in 0..30 {
+            guest.compute(Cycles(1_000_000));
+            guest.catch_up();
+        }
+    });
+    let outcome = outcome.expect("it ends");
+    let expected = 6.0 * 30e6 / 2.0;
+    assert!((0.99..1.1).contains(&(outcome.end.0 as f64 / expected)), "{}", outcome.end.0);
+}
+
+#[test]
+fn a_run_is_the_same_whatever_the_host_does() {
+    let once = || {
+        run(12, 16, 2_000, |guest, index| {
+            let mut random = index * 7 + 1;
+            for _ in 0..300 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                guest.compute(Cycles(random >> 52));
+                if random >> 33 & 15 == 0 {
+                    thread::yield_now();
+                }
+                let address = DATA + (random >> 40) % 64 * 48;
+                match random >> 36 & 7 {
+                    0 => drop(guest.refer(address, GuestAccess::Update)),
+                    1 | 2 => drop(guest.refer(address, GuestAccess::Store)),
+                    3 => drop(guest.futex_wait(address, || true, Some(Cycles(5_000)))),
+                    4 => drop(guest.futex_wake(address, 1)),
+                    5 => guest.yield_now(),
+                    _ => drop(guest.refer(address + index * 8192, GuestAccess::Load)),
+                }
+            }
+        })
+    };
+    let first = once().expect("it ends");
+    for _ in 0..4 {
+        assert_eq!(once().expect("it ends"), first);
+    }
+}
