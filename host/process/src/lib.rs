@@ -49,7 +49,7 @@ pub use obstacle::{
     Obstacle, obstacle, obstacle_of_command, obstacle_of_image, obstacle_of_program,
 };
 pub use preload::{preload_all, preload_environment, preloading};
-pub use signals::Held;
+pub use signals::{Held, MOST_AT_A_TIME};
 pub use sized_command::{is_sized, sized_for};
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;

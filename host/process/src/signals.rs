@@ -1,13 +1,17 @@
 //! Passing signals on to the program.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Signals that are passed on.
 const FORWARDED: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// The process id of the program that is running, or 0 if there is none.
-static RUNNING: AtomicI32 = AtomicI32::new(0);
+/// So many programs run at a time, where they run beside one another.
+pub const MOST_AT_A_TIME: usize = 64;
+
+/// The process ids of the programs that are running; 0 stands for none.
+static RUNNING: [AtomicI32; MOST_AT_A_TIME] = [const { AtomicI32::new(0) }; MOST_AT_A_TIME];
 
 /// The first signal that came while there was no program to pass it on to, or 0.
 static PENDING: AtomicI32 = AtomicI32::new(0);
@@ -19,8 +23,19 @@ static KEPT: AtomicI32 = AtomicI32::new(0);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Is held while handlers are in place. Handlers belong to the process, so one program runs at a
-/// time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// time, or several that run beside others.
+static ALONE: RwLock<()> = RwLock::new(());
+
+/// The handlers that are in place.
+static IN_PLACE: Mutex<InPlace> =
+    Mutex::new(InPlace { programs: 0, former: Vec::new(), children_ignored: false });
+
+/// What was in force before, and for how many programs it is not.
+struct InPlace {
+    programs: usize,
+    former: Vec<(libc::c_int, libc::sigaction)>,
+    children_ignored: bool,
+}
 
 /// The handler. It passes on nothing that the terminal sends: that goes to the whole foreground
 /// process group, so the program has it already. Many programs take a second Ctrl-C as an order to
@@ -33,18 +48,25 @@ extern "C" fn on_signal(
     INTERRUPTED.store(true, Ordering::SeqCst);
     // SAFETY: with SA_SIGINFO the kernel hands over a valid siginfo.
     let by_terminal = unsafe { (*info).si_code } == libc::SI_KERNEL;
-    if !by_terminal || RUNNING.load(Ordering::SeqCst) == 0 {
+    if !by_terminal || running().next().is_none() {
         forward(signal);
     }
 }
 
+/// The process ids of the programs that are running.
+fn running() -> impl Iterator<Item = libc::pid_t> {
+    RUNNING.iter().map(|place| place.load(Ordering::SeqCst)).filter(|&pid| pid > 0)
+}
+
 /// Passes a signal on, or keeps it for the program that is about to start.
 fn forward(signal: libc::c_int) {
-    let pid = RUNNING.load(Ordering::SeqCst);
-    if pid > 0 {
+    let mut passed_on = false;
+    for pid in running() {
         // SAFETY: kill is async-signal-safe; the program is not waited for yet, so the id is its.
         unsafe { libc::kill(pid, signal) };
-    } else {
+        passed_on = true;
+    }
+    if !passed_on {
         let _ = PENDING.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
     }
 }
@@ -143,40 +165,44 @@ fn wait_for_children() -> Option<(libc::c_int, libc::sigaction)> {
     (!failed).then_some((libc::SIGCHLD, old))
 }
 
-/// Handlers that pass signals on; puts the former ones back when dropped.
+/// What keeps programs that must run alone from running beside this one.
+enum Room {
+    Alone { _guard: RwLockWriteGuard<'static, ()> },
+    BesideOthers { _guard: RwLockReadGuard<'static, ()> },
+}
+
+/// Handlers that pass signals on; puts the former ones back when the last is dropped.
 pub(crate) struct Forwarding {
-    former: Vec<(libc::c_int, libc::sigaction)>,
+    /// The place of the program's process id.
+    place: Cell<Option<usize>>,
     children_ignored: bool,
-    _alone: MutexGuard<'static, ()>,
+    has_left: bool,
+    _room: Room,
 }
 
 impl Forwarding {
     /// Puts the handlers in place. What comes before [`Forwarding::to`] is kept.
-    pub(crate) fn begin() -> Self {
-        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        RUNNING.store(0, Ordering::SeqCst);
-        PENDING.store(0, Ordering::SeqCst);
-        INTERRUPTED.store(false, Ordering::SeqCst);
-        let mut former = Vec::new();
-        former.extend(wait_for_children());
-        let children_ignored = former.iter().any(|(_, old)| old.sa_sigaction == libc::SIG_IGN);
-        let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
-            on_signal;
-        for signal in FORWARDED {
-            let flags = libc::SA_RESTART | libc::SA_SIGINFO;
-            former.extend(Some(signal).zip(unless_ignored(signal, handler as usize, flags)));
+    pub(crate) fn begin(beside_others: bool) -> Self {
+        let room = if beside_others {
+            Room::BesideOthers { _guard: ALONE.read().unwrap_or_else(PoisonError::into_inner) }
+        } else {
+            Room::Alone { _guard: ALONE.write().unwrap_or_else(PoisonError::into_inner) }
+        };
+        let mut in_place = IN_PLACE.lock().unwrap_or_else(PoisonError::into_inner);
+        if in_place.programs == 0 {
+            in_place.begin();
         }
-        let kept = KEPT.swap(0, Ordering::SeqCst);
-        if kept != 0 {
-            INTERRUPTED.store(true, Ordering::SeqCst);
-            forward(kept);
-        }
-        Self { former, children_ignored, _alone: alone }
+        in_place.programs += 1;
+        let children_ignored = in_place.children_ignored;
+        Self { place: Cell::new(None), children_ignored, has_left: false, _room: room }
     }
 
     /// From now on, signals go to this process.
     pub(crate) fn to(&self, pid: libc::pid_t) {
-        RUNNING.store(pid, Ordering::SeqCst);
+        let free = |place: &AtomicI32| {
+            place.compare_exchange(0, pid, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        };
+        self.place.set(RUNNING.iter().position(free));
         let pending = PENDING.swap(0, Ordering::SeqCst);
         if pending != 0 {
             forward(pending);
@@ -185,13 +211,29 @@ impl Forwarding {
 
     /// The process is about to be waited for, and its id may become another's.
     pub(crate) fn to_nobody(&self) {
-        RUNNING.store(0, Ordering::SeqCst);
+        if let Some(place) = self.place.take() {
+            RUNNING[place].store(0, Ordering::SeqCst);
+        }
     }
 
-    /// Puts the former handlers back; whether a signal came meanwhile.
+    /// Whether a signal came since the first of the programs began that run now. Puts the former handlers back
+    /// if this was the last one.
     pub(crate) fn end(mut self) -> bool {
-        put_back(&mut self.former);
+        self.leave();
+        // Nobody who begins anew has forgotten it: this one's room is still taken.
         INTERRUPTED.load(Ordering::SeqCst)
+    }
+
+    /// Puts the former handlers back if this was the last program.
+    fn leave(&mut self) {
+        self.to_nobody();
+        if !std::mem::replace(&mut self.has_left, true) {
+            let mut in_place = IN_PLACE.lock().unwrap_or_else(PoisonError::into_inner);
+            in_place.programs -= 1;
+            if in_place.programs == 0 {
+                put_back(&mut in_place.former);
+            }
+        }
     }
 
     /// Whether the ends of children were ignored before.
@@ -200,8 +242,29 @@ impl Forwarding {
     }
 }
 
+impl InPlace {
+    fn begin(&mut self) {
+        PENDING.store(0, Ordering::SeqCst);
+        INTERRUPTED.store(false, Ordering::SeqCst);
+        self.former.extend(wait_for_children());
+        self.children_ignored =
+            self.former.iter().any(|(_, old)| old.sa_sigaction == libc::SIG_IGN);
+        let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+            on_signal;
+        for signal in FORWARDED {
+            let flags = libc::SA_RESTART | libc::SA_SIGINFO;
+            self.former.extend(Some(signal).zip(unless_ignored(signal, handler as usize, flags)));
+        }
+        let kept = KEPT.swap(0, Ordering::SeqCst);
+        if kept != 0 {
+            INTERRUPTED.store(true, Ordering::SeqCst);
+            forward(kept);
+        }
+    }
+}
+
 impl Drop for Forwarding {
     fn drop(&mut self) {
-        put_back(&mut self.former);
+        self.leave();
     }
 }

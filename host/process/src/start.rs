@@ -62,6 +62,9 @@ pub struct Start<'a> {
     /// They are waited for while the program runs. For that, *every* child of this process is
     /// waited for: only for processes that start nothing else meanwhile.
     pub adopt_orphans: bool,
+    /// Whether other programs may run at the same time that say so, too: at most 64. A signal is passed on to all
+    /// of them, and they must not adopt orphans.
+    pub beside_others: bool,
 }
 
 impl fmt::Debug for Start<'_> {
@@ -99,12 +102,13 @@ pub struct End {
 /// Runs the program to its end.
 ///
 /// `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGQUIT` sent to this process meanwhile are passed on to it.
-/// Handlers are the process's: of several calls at a time, all but one wait.
+/// Handlers are the process's: of several calls at a time, all but one wait, unless they run
+/// [beside others](Start::beside_others).
 ///
 /// # Errors
 /// That it could not be started. How it ended is no error.
 pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
-    let forwarding = Forwarding::begin();
+    let forwarding = Forwarding::begin(start.beside_others);
     let (program, arguments) = start
         .command
         .split_first()

@@ -10,6 +10,8 @@ pub enum Provenance {
     Measured,
     /// The outcome of a simulation.
     Simulated,
+    /// The outcome of a program that was executed on a simulated machine.
+    Emulated,
     /// Taken from a publication.
     Published,
     /// Reasoned out, as nobody published it.
@@ -23,6 +25,7 @@ impl Provenance {
         match self {
             Provenance::Measured => "measured",
             Provenance::Simulated => "simulated",
+            Provenance::Emulated => "emulated",
             Provenance::Published => "published",
             Provenance::Estimated => "estimated",
         }
