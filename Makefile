@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop what-if verdicts servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts emulation servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -178,6 +178,12 @@ what-if: packages-build all
 verdicts: all
 	@tools/install-packages $$(tools/verdicts/measure --packages)
 	tools/verdicts/measure --page docs/evidence/verdicts.md
+
+## emulation: programs emulated on this host's own machine file, beside what they do here, into
+## docs/evidence/emulation.md; takes five minutes
+emulation: all
+	@tools/install-packages $$(tools/verdicts/measure --packages)
+	tools/emulation/beside-host --page docs/evidence/emulation.md
 
 ## same-output: sixty real programs alone and under run, record locks and run --pages: the same output, errors
 ## and exit status; takes a quarter of an hour

@@ -69,6 +69,11 @@ Examples:
   kilocore doctor --keep after.json -- ./new/service
   kilocore compare --fail-if-slower 5% before.json after.json";
 
+pub(crate) const EMULATE: &str = "\
+Examples:
+  kilocore emulate --machine opteron-6344-4s --cores 1,6,12,24,48 -- ./program -t {cores}
+  kilocore emulate --machine epyc-7742-2s --output scaling.html -- ./program --threads={threads}";
+
 pub(crate) const LOCATE: &str = "\
 Examples:
   kilocore locate --work 'requests: ([0-9]+)' -- ./service

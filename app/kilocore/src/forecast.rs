@@ -5,7 +5,6 @@ mod measurements;
 mod pages;
 pub(crate) mod profile;
 mod references;
-mod usual_machine;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -8,6 +8,7 @@
 mod bench;
 mod compare;
 mod doctor;
+mod emulate;
 mod examples;
 mod file_kind;
 mod forecast;
@@ -25,6 +26,7 @@ mod shell;
 mod show;
 mod steer;
 mod time;
+mod usual_machine;
 mod work;
 
 use std::process::ExitCode;
@@ -63,6 +65,8 @@ enum Command {
     Show(show::Arguments),
     /// Forecast a program on a machine, from what was recorded or measured of it
     Forecast(Box<forecast::Arguments>),
+    /// Run a program itself on a simulated machine, on each number of cores
+    Emulate(Box<emulate::Arguments>),
     /// Say what became slower between two recordings, and where
     Compare(Box<compare::Arguments>),
     /// Find the functions that stop a program from scaling: sample it on few cores and on many
@@ -98,6 +102,7 @@ fn main() -> ExitCode {
         Command::Record(recorder) => record::record(&recorder),
         Command::Show(arguments) => show::show(&arguments),
         Command::Forecast(arguments) => forecast::forecast(&arguments),
+        Command::Emulate(arguments) => emulate::emulate(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Locate(arguments) => locate::locate(&arguments),
         Command::Run(arguments) => run::run(&arguments),

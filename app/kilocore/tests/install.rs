@@ -45,6 +45,7 @@ fn what_is_installed_works_and_goes_away_again() {
     for file in [
         "bin/kilocore",
         "lib/kilocore/libkilocore_allocations.so",
+        "lib/kilocore/libkilocore_emulate_qemu.so",
         "lib/kilocore/libkilocore_measure.so",
         "lib/kilocore/libkilocore_numa_qemu.so",
         "lib/kilocore/libkilocore_pages.so",

@@ -7,8 +7,8 @@ use kilocore_command_line::{Failure, output};
 use kilocore_page_trace::Trace;
 use kilocore_page_trace::simulated::{Plan, RunLength, Setting, Subject};
 
-use super::usual_machine;
 use crate::page_pool::PagePool;
+use crate::usual_machine;
 
 /// Simulates what the trace asks for, under each policy, on all hardware threads of the machine.
 pub(super) fn forecast(
@@ -20,7 +20,7 @@ pub(super) fn forecast(
     let files = reports.files_without_charts("the forecast of a trace of pages")?;
     let name = trace.display().to_string();
     let trace = Trace::read(trace)?;
-    let machine = usual_machine::or_usual(machine)?;
+    let machine = usual_machine::or_usual(machine, "forecasting")?;
     let usual = Setting::of(&machine);
     let setting = Setting {
         other_pages: pool.other_pages.unwrap_or(usual.other_pages),

@@ -12,9 +12,9 @@ use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
 use kilocore_sim::Sim;
 
-use super::usual_machine;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::record::locks;
+use crate::usual_machine;
 use kilocore_command_line::reports::{self, ReportFile, Reports};
 use kilocore_command_line::{CoreList, Destination, Failure, lock_named, output, say};
 
@@ -78,7 +78,7 @@ pub(super) const USUAL_MOST_CORES: u32 = 128;
 impl Target {
     /// The machine asked for, if it has the cores asked for.
     pub(crate) fn machine(&self) -> Result<Description, Failure> {
-        let machine = usual_machine::or_usual(self.machine.as_deref())?;
+        let machine = usual_machine::or_usual(self.machine.as_deref(), "forecasting")?;
         self.check_cores(&machine)?;
         Ok(machine)
     }

@@ -7,7 +7,7 @@ use kilocore_placement::advice::Thresholds;
 use kilocore_placement::{PageSize, Setting};
 use kilocore_platform::Cycles;
 
-use super::super::usual_machine;
+use crate::usual_machine;
 
 /// What of the machine is used.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ const CPUS: u32 = 32;
 impl Nodes {
     /// The machine as it is described, and with all that was chosen.
     pub(super) fn setting(&self, machine: Option<&str>) -> Result<(Description, Setting), Failure> {
-        let machine = usual_machine::or_usual(machine)?;
+        let machine = usual_machine::or_usual(machine, "forecasting")?;
         let nodes = self.nodes.unwrap_or_else(|| machine.topology.nodes().min(64));
         if nodes == 1 {
             return Err(Failure::new(format!(

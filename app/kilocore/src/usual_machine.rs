@@ -1,21 +1,21 @@
-//! The machine that forecasts are for if none is named.
+//! The machine that forecasts are for, and on which programs are emulated, if none is named.
 
 use kilocore_command_line::say;
 use kilocore_machine::{Description, MachineError};
 
 /// The machine of this name, or else the largest known machine with processors by the maker of this
-/// host's. Says which that is.
+/// host's. Says `what` is done for which that is.
 ///
 /// # Errors
 /// If the machine is unknown, or its file cannot be read.
-pub(super) fn or_usual(name: Option<&str>) -> Result<Description, MachineError> {
+pub(crate) fn or_usual(name: Option<&str>, what: &str) -> Result<Description, MachineError> {
     if let Some(name) = name {
         return kilocore_machine::find(name);
     }
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let machine = kilocore_machine::find(larger_relative(&text))?;
     say(&format!(
-        "forecasting for {}, the largest known machine with this host's kind of \
+        "{what} for {}, the largest known machine with this host's kind of \
          processor; --machine names another (kilocore list machines)",
         machine.name
     ));

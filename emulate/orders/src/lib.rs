@@ -1,0 +1,14 @@
+//! What a program that is emulated is asked for, and what it reports.
+//!
+//! A program runs under QEMU with a plugin that simulates the machine. Whoever starts it writes [`Orders`] to a
+//! file, and the plugin writes a [`Report`] to another one when the program has ended. Both are JSON.
+//!
+//! The program shares its memory with the plugin, so a report is what a stranger may have written: reading it is
+//! bounded and checked.
+#![deny(missing_docs)]
+
+mod orders;
+mod report;
+
+pub use orders::{Orders, OrdersError};
+pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};

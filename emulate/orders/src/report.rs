@@ -1,0 +1,181 @@
+//! What an emulated run reports.
+
+use serde::{Deserialize, Serialize};
+
+/// The longest report that is read, in bytes.
+pub const MOST_BYTES: u64 = 16 << 20;
+/// No simulated time is longer, in ns: some years.
+const MOST_NS: f64 = 1e17;
+/// No more threads are believed.
+const MOST_THREADS: usize = 1 << 16;
+
+/// What happened in an emulated run. All times are simulated, in ns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// When the program had ended.
+    pub end_ns: f64,
+    /// From the start of the first thread that the program made to the end of the last one. Absent if it made
+    /// none.
+    pub parallel: Option<Span>,
+    /// What the core of each thread did for it, in the order in which threads began.
+    pub threads: Vec<ThreadTimes>,
+    /// What was counted.
+    pub counts: Counts,
+    /// Why the program was not emulated to its end.
+    pub failure: Option<String>,
+}
+
+/// A span of simulated time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// When it began, in ns.
+    pub start_ns: f64,
+    /// When it ended, in ns.
+    pub end_ns: f64,
+}
+
+impl Span {
+    /// How long it is, in ns.
+    #[must_use]
+    pub fn ns(self) -> f64 {
+        self.end_ns - self.start_ns
+    }
+}
+
+/// How long a core did what for a thread, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadTimes {
+    /// Computing, and using lines that it had.
+    pub working_ns: f64,
+    /// Waiting for a line to arrive.
+    pub stalled_ns: f64,
+    /// Spinning on a line that nobody wrote.
+    pub spinning_ns: f64,
+    /// In the kernel.
+    pub system_ns: f64,
+}
+
+/// What was counted in a run, of all threads together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Instructions.
+    pub instructions: u64,
+    /// Loads and stores that the core's filter did not allow, so that the coherence was asked.
+    pub misses: u64,
+    /// How often a core needed a line that another one had.
+    pub transfers: u64,
+    /// How often one thread let another one go on.
+    pub handovers: u64,
+    /// How often a thread was put to sleep because it spun.
+    pub spins: u64,
+    /// Pages that were touched for the first time.
+    pub page_faults: u64,
+    /// Calls of the system.
+    pub system_calls: u64,
+    /// How often a thread waited for something that is not simulated.
+    pub outside: u64,
+}
+
+/// Why a report is not believed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// It is not JSON, or has other fields.
+    #[error("the report is not what it should be: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// It is larger than any is.
+    #[error("the report has {0} bytes; none has more than {MOST_BYTES}")]
+    Size(u64),
+    /// A time of it is none.
+    #[error("the report has a time of {0} ns")]
+    Time(f64),
+    /// It has more threads than can be.
+    #[error("the report has {0} threads; none has more than {MOST_THREADS}")]
+    Threads(usize),
+}
+
+impl Report {
+    /// Reads a report, which a stranger may have written.
+    ///
+    /// # Errors
+    /// If it cannot be one.
+    pub fn read(bytes: &[u8]) -> Result<Self, ReportError> {
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(ReportError::Size(bytes.len() as u64));
+        }
+        let report: Self = serde_json::from_slice(bytes)?;
+        if report.threads.len() > MOST_THREADS {
+            return Err(ReportError::Threads(report.threads.len()));
+        }
+        let spans = report.parallel.iter().flat_map(|span| [span.start_ns, span.end_ns, span.ns()]);
+        let threads = report.threads.iter().flat_map(|thread| {
+            [thread.working_ns, thread.stalled_ns, thread.spinning_ns, thread.system_ns]
+        });
+        let is_none = |time: &f64| !(0.0..=MOST_NS).contains(time);
+        match spans.chain(threads).chain([report.end_ns]).find(is_none) {
+            Some(time) => Err(ReportError::Time(time)),
+            None => Ok(report),
+        }
+    }
+
+    /// The bytes that [`read`](Self::read) takes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("all of it can be written as JSON")
+    }
+
+    /// How long the program was by itself: before its first thread and after its last one, in ns.
+    #[must_use]
+    pub fn serial_ns(&self) -> f64 {
+        self.end_ns - self.parallel.map_or(0.0, Span::ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        Report {
+            end_ns: 100.0,
+            parallel: Some(Span { start_ns: 10.0, end_ns: 90.0 }),
+            threads: vec![ThreadTimes { working_ns: 5.0, ..ThreadTimes::default() }],
+            counts: Counts { instructions: 7, ..Counts::default() },
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn a_report_is_read_as_it_was_written() {
+        let read = Report::read(&report().to_bytes()).expect("as it was written");
+        assert_eq!(read, report());
+        assert!((read.serial_ns() - 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_cannot_be_is_not_believed() {
+        let refused = |report: Report| Report::read(&report.to_bytes()).expect_err("no report");
+        let backwards = Some(Span { start_ns: 90.0, end_ns: 10.0 });
+        assert!(matches!(
+            refused(Report { parallel: backwards, ..report() }),
+            ReportError::Time(_)
+        ));
+        assert!(matches!(refused(Report { end_ns: 1e30, ..report() }), ReportError::Time(_)));
+        let thread = ThreadTimes { stalled_ns: -1.0, ..ThreadTimes::default() };
+        assert!(matches!(
+            refused(Report { threads: vec![thread], ..report() }),
+            ReportError::Time(_)
+        ));
+        let many = vec![ThreadTimes::default(); MOST_THREADS + 1];
+        assert!(matches!(refused(Report { threads: many, ..report() }), ReportError::Threads(_)));
+        assert!(matches!(Report::read(b"{\"end_ns\": nan}"), Err(ReportError::Malformed(_))));
+        assert!(matches!(
+            Report::read(&vec![b' '; MOST_BYTES as usize + 1]),
+            Err(ReportError::Size(_))
+        ));
+    }
+}

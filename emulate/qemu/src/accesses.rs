@@ -1,0 +1,101 @@
+//! What is called at each load and store.
+//!
+//! The value of a plain load or store is that of the moment at which QEMU executes it, which is before the plugin is
+//! called, and up to the bound on disorder away from its simulated moment. Where that matters, because other cores
+//! want the same line, the instruction waits for its turn *before* it is executed: always if it is atomic, and if it
+//! is a plain store, as long as its lines were others' lately ([`Site`]).
+
+use std::ffi::{c_uint, c_void};
+
+use kilocore_qemu_plugin::access::{self, Access};
+use kilocore_sim::{Guest, GuestAccess};
+
+use crate::counts::{MISSES, TRANSFERS};
+use crate::site::Site;
+use crate::{clock, guest, repeats, spinning};
+
+/// The site that was registered with a callback.
+#[inline(always)]
+fn site<'a>(data: *mut c_void) -> &'a Site {
+    // SAFETY: `translate` registers all callbacks of this file with a leaked site.
+    unsafe { &*data.cast::<Site>() }
+}
+
+/// A load or a store has been executed.
+pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
+    let Some(lines) = guest::lines(vcpu) else { return };
+    let access = access::kind(info);
+    if lines.allows(address, access.stores()) {
+        if access.stores() {
+            repeats::stored();
+        } else if repeats::loaded(address) {
+            spinning::sleep(vcpu, address, site(data));
+        }
+    } else {
+        missed(access, address, data);
+    }
+    if clock::is_over() {
+        let_others_go_on();
+    }
+}
+
+#[inline(never)]
+fn missed(access: Access, address: u64, data: *mut c_void) {
+    let Some(thread) = guest::this_thread() else { return };
+    MISSES.more();
+    let access = match (access.loads(), access.stores()) {
+        (true, true) => GuestAccess::Update,
+        (false, true) => GuestAccess::Store,
+        _ => GuestAccess::Load,
+    };
+    if access == GuestAccess::Load {
+        repeats::loaded_anew(address);
+    } else {
+        repeats::stored();
+    }
+    if guest::simulate(&thread, |guest| guest.refer(address, access)) {
+        TRANSFERS.more();
+        site(data).heat();
+    }
+}
+
+/// A plain store is about to be executed.
+pub(crate) extern "C" fn before_store(vcpu: c_uint, data: *mut c_void) {
+    if guest::runs(vcpu) && site(data).waits() {
+        let_others_go_on();
+    }
+}
+
+/// An atomic instruction is about to be executed.
+pub(crate) extern "C" fn before_atomic(vcpu: c_uint, _: *mut c_void) {
+    if guest::runs(vcpu) {
+        let_others_go_on();
+    }
+}
+
+/// An atomic instruction has been executed.
+pub(crate) extern "C" fn updated(vcpu: c_uint, _: u32, address: u64, _: *mut c_void) {
+    if !guest::runs(vcpu) {
+        return;
+    }
+    let Some(thread) = guest::this_thread() else { return };
+    repeats::stored();
+    if guest::simulate(&thread, |guest| guest.refer(address, GuestAccess::Update)) {
+        TRANSFERS.more();
+    }
+}
+
+/// A block without loads and stores begins.
+pub(crate) extern "C" fn block_begins(vcpu: c_uint, _: *mut c_void) {
+    if clock::is_over() && guest::runs(vcpu) {
+        let_others_go_on();
+    }
+}
+
+/// Lets all happen that is earlier than the time of the thread that runs.
+#[inline(never)]
+pub(crate) fn let_others_go_on() {
+    if let Some(thread) = guest::this_thread() {
+        guest::simulate(&thread, Guest::catch_up);
+    }
+}

@@ -1,0 +1,34 @@
+//! A call of the system that a thread is in.
+
+/// What is to be known of a call until it returns.
+#[derive(Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) arguments: [u64; 6],
+    pub(crate) change: Change,
+    /// What the clock was when the call began.
+    pub(crate) clock: u64,
+}
+
+/// What was changed for the moment of a call, so that it returns at once.
+#[derive(Debug, Default)]
+pub(crate) enum Change {
+    /// Nothing.
+    #[default]
+    None,
+    /// The word of a futex.
+    Word {
+        /// Where it is.
+        address: u64,
+        /// What was there.
+        was: u32,
+    },
+    /// A time.
+    Time {
+        /// Where it is.
+        address: u64,
+        /// What was there.
+        was: [u64; 2],
+    },
+    /// Nothing, as the call really waits: the thread is outside meanwhile.
+    Outside,
+}

@@ -1,0 +1,72 @@
+//! What time it is for the thread that runs, between two looks at the simulator.
+//!
+//! Blocks of instructions add to one number inline, whichever thread executes them. That number is the time of the
+//! thread that runs: it is set when the thread goes on, and the simulator is told of it when the thread does
+//! something that concerns the simulator.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kilocore_platform::Cycles;
+
+/// Parts of a cycle: instructions of superscalar processors take less than one.
+const PARTS: u64 = 16;
+
+/// The time, in parts of a cycle. QEMU's translated code adds to it, which is no atomic operation: only one thread
+/// runs at a time, but for the first instructions of one that is born, whose time does not count.
+static NOW: AtomicU64 = AtomicU64::new(0);
+/// The time up to which the thread may run before it has to let others go on, in parts.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+/// The time of which the simulator knows, in cycles.
+static KNOWN: AtomicU64 = AtomicU64::new(0);
+
+/// The number to which blocks add.
+pub(crate) fn address() -> *mut u64 {
+    NOW.as_ptr()
+}
+
+/// How many parts so many cycles are.
+pub(crate) fn parts(cycles: f64) -> u64 {
+    (cycles * PARTS as f64).round() as u64
+}
+
+/// Whether the thread that runs has to let others go on.
+#[inline(always)]
+pub(crate) fn is_over() -> bool {
+    NOW.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed)
+}
+
+/// The time that has passed since the simulator was told last. It knows of that now.
+#[inline]
+pub(crate) fn take_passed() -> Cycles {
+    let now = NOW.load(Ordering::Relaxed) / PARTS;
+    Cycles(now.saturating_sub(KNOWN.swap(now, Ordering::Relaxed)))
+}
+
+/// It is `now` for the thread that goes on, and it may run until `limit`.
+#[inline]
+pub(crate) fn set(now: Cycles, limit: Cycles) {
+    let part = NOW.load(Ordering::Relaxed) % PARTS;
+    NOW.store(now.0 * PARTS + part, Ordering::Relaxed);
+    KNOWN.store(now.0, Ordering::Relaxed);
+    LIMIT.store(limit.0.saturating_mul(PARTS), Ordering::Relaxed);
+}
+
+/// The time, to be [put back](put_back).
+pub(crate) fn keep() -> u64 {
+    NOW.load(Ordering::Relaxed)
+}
+
+/// It is again what it was: what others have executed since then did not count.
+pub(crate) fn put_back(kept: u64) {
+    NOW.store(kept, Ordering::Relaxed);
+}
+
+/// The thread that runs has to look at the simulator at once.
+pub(crate) fn interrupt() {
+    LIMIT.store(0, Ordering::Relaxed);
+}
+
+/// Nobody has to let anybody go on any more.
+pub(crate) fn stop() {
+    LIMIT.store(u64::MAX, Ordering::Relaxed);
+}

@@ -1,0 +1,45 @@
+//! What is counted, of all threads together.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Something that is counted.
+#[derive(Debug)]
+pub(crate) struct Count(AtomicU64);
+
+/// Instructions, to which blocks add inline.
+pub(crate) static INSTRUCTIONS: Count = Count::new();
+/// Loads and stores of lines that the core's filter had not.
+pub(crate) static MISSES: Count = Count::new();
+/// Lines that another core had.
+pub(crate) static TRANSFERS: Count = Count::new();
+/// How often one thread let another one go on.
+pub(crate) static HANDOVERS: Count = Count::new();
+/// How often a thread slept that spun.
+pub(crate) static SLEEPS: Count = Count::new();
+/// Calls of the system.
+pub(crate) static CALLS: Count = Count::new();
+/// How often a thread went outside.
+pub(crate) static OUTSIDE: Count = Count::new();
+
+impl Count {
+    const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Counts one more.
+    #[inline(always)]
+    pub(crate) fn more(&self) {
+        // Only the thread that runs counts.
+        self.0.store(self.get() + 1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The number itself.
+    pub(crate) fn address(&self) -> *mut u64 {
+        self.0.as_ptr()
+    }
+}

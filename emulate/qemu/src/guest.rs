@@ -1,0 +1,131 @@
+//! The task that a thread of the program is, and its way into the simulator.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_uint;
+use std::ptr;
+use std::rc::Rc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use kilocore_sim::{Filter, Guest, Guests};
+
+use crate::call::Call;
+use crate::counts::HANDOVERS;
+use crate::{clock, repeats, report};
+
+/// The number of no processor of QEMU's.
+const NOBODY: c_uint = c_uint::MAX;
+
+/// The simulated machine.
+static GUESTS: OnceLock<Guests> = OnceLock::new();
+/// Which processor of QEMU's the thread has that runs.
+static RUNS: AtomicU32 = AtomicU32::new(NOBODY);
+/// The lines of the core that it runs on.
+static FILTER: AtomicPtr<Filter> = AtomicPtr::new(ptr::null_mut());
+
+/// A thread of the program, as its own code knows it.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub(crate) guest: Guest,
+    pub(crate) repeats: repeats::Repeats,
+    /// The word that the kernel clears when the thread has ended, or 0.
+    pub(crate) clears: Cell<u64>,
+    /// The call of the system that it is in.
+    pub(crate) call: RefCell<Call>,
+}
+
+thread_local! {
+    static THREAD: RefCell<Option<Rc<Thread>>> = const { RefCell::new(None) };
+    /// The processor of QEMU's that the thread has.
+    static PROCESSOR: Cell<c_uint> = const { Cell::new(NOBODY) };
+}
+
+/// Gives the program its machine.
+pub(crate) fn set_machine(guests: Guests) {
+    assert!(GUESTS.set(guests).is_ok(), "there is one machine");
+}
+
+pub(crate) fn machine() -> Option<&'static Guests> {
+    GUESTS.get()
+}
+
+/// Makes the calling thread the one that runs, with this task.
+pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
+    let thread = Thread {
+        guest,
+        repeats: repeats::Repeats::default(),
+        clears: Cell::new(clears),
+        call: RefCell::default(),
+    };
+    PROCESSOR.set(vcpu);
+    THREAD.set(Some(Rc::new(thread)));
+    goes_on();
+}
+
+/// The calling thread, if it is a task.
+pub(crate) fn this_thread() -> Option<Rc<Thread>> {
+    THREAD.with_borrow(Clone::clone)
+}
+
+/// The calling thread is no task any more.
+pub(crate) fn leave() -> Option<Rc<Thread>> {
+    RUNS.store(NOBODY, Ordering::Relaxed);
+    THREAD.take()
+}
+
+/// The lines that the core has, if the thread on this processor is the one that runs.
+#[inline(always)]
+pub(crate) fn lines(vcpu: c_uint) -> Option<&'static Filter> {
+    if RUNS.load(Ordering::Relaxed) != vcpu {
+        return None;
+    }
+    // SAFETY: null, or the filter of the core that the calling thread runs on. The machine lives as long as this
+    // process, and only the thread that runs reaches its filters.
+    unsafe { FILTER.load(Ordering::Relaxed).as_ref() }
+}
+
+/// Whether the thread on this processor is the one that runs.
+#[inline(always)]
+pub(crate) fn runs(vcpu: c_uint) -> bool {
+    RUNS.load(Ordering::Relaxed) == vcpu
+}
+
+/// Lets the simulator do something for the calling thread, which runs. Others may run meanwhile.
+pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R {
+    thread.guest.compute(clock::take_passed());
+    let done = work(&thread.guest);
+    goes_on();
+    done
+}
+
+/// The calling thread goes on: it is the one that runs, and the clock is its own.
+pub(crate) fn goes_on() {
+    let Some(machine) = machine() else { return };
+    if machine.is_over() {
+        return stop();
+    }
+    let Some(thread) = this_thread() else { return };
+    let vcpu = PROCESSOR.get();
+    if RUNS.swap(vcpu, Ordering::Relaxed) != vcpu {
+        HANDOVERS.more();
+    }
+    let filter = machine.filter().map_or(ptr::null_mut(), <*const Filter>::cast_mut);
+    FILTER.store(filter, Ordering::Relaxed);
+    repeats::goes_on(&thread.repeats);
+    clock::set(thread.guest.now(), thread.guest.limit());
+}
+
+/// Nothing is simulated any more: all threads go on, and nothing costs anything.
+pub(crate) fn stop() {
+    RUNS.store(NOBODY, Ordering::Relaxed);
+    clock::stop();
+    if let Some(failure) = machine().and_then(Guests::failure) {
+        report::fail(&failure.to_string());
+    }
+}
+
+/// This process is one that the program has forked, in which nothing is simulated.
+pub(crate) fn forget() {
+    RUNS.store(NOBODY, Ordering::Relaxed);
+    clock::stop();
+}

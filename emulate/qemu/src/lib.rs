@@ -1,0 +1,122 @@
+//! A plugin of QEMU's user mode under which a program's threads run on a simulated machine.
+//!
+//! QEMU executes the program's instructions. The plugin decides when each thread may go on, and what time it is.
+//! Each thread of the program is a task of the simulator (`kilocore_sim::Guests`): one of them runs at a time,
+//! and others only when the simulated time is theirs. So the program runs as it would on a machine that is not
+//! here, with as many cores.
+//!
+//! * **Time** passes with instructions, inline (`clock.rs`), and with what accesses, waits and calls of the
+//!   system cost on the simulated machine.
+//! * **Loads and stores** are looked up in a small table of the lines that the core has. Only what is not there
+//!   reaches the simulator (`accesses.rs`).
+//! * **Atomic instructions and calls of the system** happen in the order of simulated time, and so do stores to
+//!   lines that other cores have taken away lately (`accesses.rs`).
+//! * **Threads that spin** on a word sleep until somebody writes its line (`spinning.rs`).
+//! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
+//! * **What the program sees of the machine** is the simulated one: its number of processors, which one a thread
+//!   is on, and what time it is (`seen.rs`).
+//!
+//! The plugin takes two arguments: `orders=FILE` and `report=FILE`, as `kilocore_emulation_orders` describes.
+//!
+//! This crate is under the GNU General Public License, version 2 or later, because plugins become parts of QEMU.
+//! It knows QEMU by its documented interface for plugins only, from version 1 of that interface (QEMU 7.2) on.
+//!
+//! # What is not emulated
+//! * Instruction fetch, and how instructions depend on one another: each takes the same time.
+//! * What the kernel does to the program's memory, such as the data that `read` brings.
+//! * Processes that the program forks: they run under QEMU without a clock of their own.
+//! * `rdtsc`: QEMU gives the host's counter.
+//!
+//! # Decisions
+//! * **A thread that is born runs to its first call of the system** before it becomes a task, as QEMU has to
+//!   stop all threads when the first one is made, and a thread that waits inside of translated code cannot be
+//!   stopped. These are some tens of instructions.
+//! * **Who ends is gone before the next one goes on.** The kernel clears the word that a joining thread looks
+//!   at, a moment after the call; whoever is next waits for that in real time.
+//! * **Results of calls are those of the host's kernel.** The interface of QEMU 7.2 cannot skip a call. So a wait
+//!   that is over is made to return at once: the word, or the time, is changed for the moment of the call.
+#![deny(missing_docs)]
+
+mod accesses;
+mod call;
+mod clock;
+mod counts;
+mod files;
+mod futexes;
+mod guest;
+mod machine;
+mod memory;
+mod outside;
+mod repeats;
+mod report;
+mod seen;
+mod site;
+mod sleeping;
+mod spinning;
+mod system;
+mod threads;
+mod translate;
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use kilocore_emulation_orders::Orders;
+use kilocore_qemu_plugin::{access, api};
+
+kilocore_qemu_plugin::plugin_version!();
+
+/// QEMU calls this once, before the program begins.
+///
+/// # Safety
+/// Only QEMU calls it, with `argc` strings in `argv` and a description of itself.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: api::PluginId,
+    _info: *const c_void,
+    argc: c_int,
+    argv: *const *const c_char,
+) -> c_int {
+    // SAFETY: QEMU gives as many strings as it says.
+    let arguments = (0..argc as usize).map(|at| unsafe { CStr::from_ptr(*argv.add(at)) });
+    match install(id, arguments) {
+        Ok(()) => 0,
+        Err(what) => {
+            eprintln!("kilocore: {what}");
+            1
+        }
+    }
+}
+
+fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> Result<(), String> {
+    let (mut orders, mut report) = (None, None);
+    for argument in arguments {
+        let text = argument.to_str().map_err(|_| "an argument is no text")?;
+        match text.split_once('=') {
+            Some(("orders", file)) => orders = Some(file.to_owned()),
+            Some(("report", file)) => report = Some(file.to_owned()),
+            _ => return Err(format!("the plugin has no argument '{text}'")),
+        }
+    }
+    let file = orders.ok_or("the plugin needs the argument orders=FILE")?;
+    let bytes = std::fs::read(&file).map_err(|error| format!("{file}: {error}"))?;
+    let orders = Orders::read(&bytes).map_err(|error| format!("{file}: {error}"))?;
+    let report = report.ok_or("the plugin needs the argument report=FILE")?;
+    report::open(&report).map_err(|error| format!("{report}: {error}"))?;
+    access::learn().map_err(|error| error.to_string())?;
+    if api::add_inline().is_none() {
+        return Err(
+            "this QEMU has no inline addition for all threads; use that of Debian 12".into()
+        );
+    }
+    threads::forget_in_children()?;
+    machine::begin(&orders);
+    translate::begin(&orders);
+    threads::begin(&orders)?;
+    // SAFETY: QEMU gave this id, and the functions are what it expects.
+    unsafe {
+        api::qemu_plugin_register_vcpu_tb_trans_cb(id, translate::block);
+        api::qemu_plugin_register_vcpu_syscall_cb(id, system::enter);
+        api::qemu_plugin_register_vcpu_syscall_ret_cb(id, system::leave);
+        api::qemu_plugin_register_atexit_cb(id, threads::at_exit, core::ptr::null_mut());
+    }
+    Ok(())
+}

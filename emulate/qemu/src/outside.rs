@@ -1,0 +1,46 @@
+//! Calls that wait for something that is not simulated: other processes, terminals, networks.
+
+use libc::c_int;
+
+/// Whether a call may wait for something outside. It is not asked of those that the simulator does.
+pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
+    let descriptor = a as c_int;
+    match call {
+        libc::SYS_read
+        | libc::SYS_readv
+        | libc::SYS_recvfrom
+        | libc::SYS_recvmsg
+        | libc::SYS_accept
+        | libc::SYS_accept4 => !is_ready(descriptor, libc::POLLIN),
+        libc::SYS_write | libc::SYS_writev | libc::SYS_sendto | libc::SYS_sendmsg => {
+            !is_ready(descriptor, libc::POLLOUT)
+        }
+        // With no time to wait they only look.
+        libc::SYS_poll => c as c_int != 0,
+        libc::SYS_epoll_wait | libc::SYS_epoll_pwait => d as c_int != 0,
+        libc::SYS_select | libc::SYS_pselect6 | libc::SYS_ppoll => true,
+        libc::SYS_wait4 => c as c_int & libc::WNOHANG == 0,
+        libc::SYS_waitid => d as c_int & libc::WNOHANG == 0,
+        libc::SYS_fcntl => b as c_int == libc::F_SETLKW,
+        libc::SYS_flock => b as c_int & libc::LOCK_NB == 0,
+        libc::SYS_pause
+        | libc::SYS_rt_sigsuspend
+        | libc::SYS_rt_sigtimedwait
+        | libc::SYS_connect
+        | libc::SYS_semop
+        | libc::SYS_semtimedop
+        | libc::SYS_msgrcv
+        | libc::SYS_msgsnd
+        | libc::SYS_mq_timedreceive
+        | libc::SYS_mq_timedsend
+        | libc::SYS_epoll_pwait2 => true,
+        _ => false,
+    }
+}
+
+/// Whether something can be read or written at once. A descriptor that is none fails at once.
+fn is_ready(descriptor: c_int, what: i16) -> bool {
+    let mut looked = libc::pollfd { fd: descriptor, events: what, revents: 0 };
+    // SAFETY: one description that lives meanwhile. It only looks.
+    unsafe { libc::poll(&raw mut looked, 1, 0) != 0 }
+}

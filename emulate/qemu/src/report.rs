@@ -1,0 +1,113 @@
+//! What the run reports.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use kilocore_emulation_orders::{Counts, Report, Span, ThreadTimes};
+use kilocore_platform::Cycles;
+use kilocore_sim::{Activity, Outcome};
+
+use crate::counts::{CALLS, HANDOVERS, INSTRUCTIONS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
+use crate::machine;
+
+/// The file of the report.
+static FILE: Mutex<Option<File>> = Mutex::new(None);
+/// Whether this process has nothing to report.
+static SILENT: AtomicBool = AtomicBool::new(false);
+/// When the first thread began that the program made, and when the last one ended. In cycles.
+static FIRST: AtomicU64 = AtomicU64::new(u64::MAX);
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// Opens the file for the report, which is there already.
+pub(crate) fn open(path: &str) -> io::Result<()> {
+    let file = File::options().write(true).open(path)?;
+    *FILE.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+    Ok(())
+}
+
+pub(crate) fn thread_begins(now: Cycles) {
+    FIRST.fetch_min(now.0, Ordering::Relaxed);
+}
+
+pub(crate) fn thread_ends(now: Cycles) {
+    LAST.fetch_max(now.0, Ordering::Relaxed);
+}
+
+/// This process has nothing to report: it is one that the program has forked.
+pub(crate) fn forget() {
+    SILENT.store(true, Ordering::Relaxed);
+}
+
+/// Writes the report of a program that ends.
+pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
+    let ns = machine::ns;
+    let first = FIRST.load(Ordering::Relaxed);
+    // Threads that the exit ends have worked up to now.
+    let last = match LAST.load(Ordering::Relaxed) {
+        last if last > first => last,
+        _ => outcome.end.0,
+    };
+    let parallel =
+        (first != u64::MAX).then(|| Span { start_ns: ns(Cycles(first)), end_ns: ns(Cycles(last)) });
+    let threads = outcome.tasks.iter().map(|times| {
+        let of = |activity| ns(times.of(activity));
+        ThreadTimes {
+            working_ns: of(Activity::Working),
+            stalled_ns: of(Activity::Stalled),
+            spinning_ns: of(Activity::Spinning) + of(Activity::LowPower),
+            system_ns: of(Activity::System),
+        }
+    });
+    put(&Report {
+        end_ns: ns(outcome.end),
+        parallel,
+        threads: threads.collect(),
+        counts: Counts {
+            instructions: INSTRUCTIONS.get(),
+            misses: MISSES.get(),
+            transfers: TRANSFERS.get(),
+            handovers: HANDOVERS.get(),
+            spins: SLEEPS.get(),
+            page_faults,
+            system_calls: CALLS.get(),
+            outside: OUTSIDE.get(),
+        },
+        failure: None,
+    });
+}
+
+/// Reports why the program cannot be emulated any further, and ends it.
+pub(crate) fn fail(why: &str) -> ! {
+    say(why);
+    // SAFETY: it ends the process at once, whatever its threads do.
+    unsafe { libc::_exit(1) }
+}
+
+/// Reports why the program is not emulated to its end, unless it ends in another way after all.
+pub(crate) fn say(why: &str) {
+    put(&Report {
+        end_ns: 0.0,
+        parallel: None,
+        threads: Vec::new(),
+        counts: Counts::default(),
+        failure: Some(why.to_owned()),
+    });
+}
+
+fn put(report: &Report) {
+    let mut file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(file) = &mut *file
+        && !SILENT.load(Ordering::Relaxed)
+    {
+        // Whoever waits for the report sees that it is not whole.
+        let written = file
+            .rewind()
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| file.write_all(&report.to_bytes()));
+        if let Err(error) = written {
+            eprintln!("kilocore: the report cannot be written: {error}");
+        }
+    }
+}

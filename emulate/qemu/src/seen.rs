@@ -1,0 +1,97 @@
+//! What the program sees of the machine: how many processors there are, which one a thread is on, what time it is.
+
+use crate::guest::{self, Thread};
+use crate::machine::{cores, ns};
+use crate::memory;
+
+/// A clock that programs read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Since the beginning of 1970.
+    Real,
+    /// Since the machine was switched on.
+    Monotonic,
+    /// What all threads of the program have computed.
+    Process,
+    /// What a thread has computed.
+    Thread,
+}
+
+/// When programs begin, in ns since 1970: the beginning of 2024. The same each time, so that runs are alike.
+const BEGINNING: u64 = 1_704_067_200 * 1_000_000_000;
+/// For how long the machine has been on then, in ns.
+const UP: u64 = 1_000 * 1_000_000_000;
+
+impl Clock {
+    /// The clock that programs know by this number.
+    pub(crate) fn of(number: u64) -> Option<Self> {
+        match number as libc::clockid_t {
+            libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
+                Some(Self::Real)
+            }
+            libc::CLOCK_MONOTONIC
+            | libc::CLOCK_MONOTONIC_RAW
+            | libc::CLOCK_MONOTONIC_COARSE
+            | libc::CLOCK_BOOTTIME => Some(Self::Monotonic),
+            libc::CLOCK_PROCESS_CPUTIME_ID => Some(Self::Process),
+            libc::CLOCK_THREAD_CPUTIME_ID => Some(Self::Thread),
+            _ => None,
+        }
+    }
+}
+
+/// What a clock shows the thread that runs, in ns.
+pub(crate) fn now_ns(clock: Clock) -> u64 {
+    let Some(thread) = guest::this_thread() else { return 0 };
+    guest::simulate(&thread, |guest| {
+        let since = |cycles| ns(cycles) as u64;
+        match clock {
+            Clock::Real => BEGINNING + since(guest.now()),
+            Clock::Monotonic => UP + since(guest.now()),
+            Clock::Thread => since(guest.times().total()),
+            Clock::Process => guest.outcome().map_or(0, |outcome| since(outcome.times().total())),
+        }
+    })
+}
+
+/// What a call of the system that has succeeded tells the program.
+pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], result: i64) {
+    let parts = |ns: u64, of: u64| [ns / 1_000_000_000, ns % 1_000_000_000 / of];
+    match call {
+        libc::SYS_clock_gettime => {
+            if let Some(clock) = Clock::of(a) {
+                write(b, parts(now_ns(clock), 1));
+            }
+        }
+        libc::SYS_gettimeofday => drop(write(a, parts(now_ns(Clock::Real), 1_000))),
+        libc::SYS_time => drop(a != 0 && write(a, [now_ns(Clock::Real) / 1_000_000_000])),
+        libc::SYS_getcpu => {
+            let (cpu, node) = guest::simulate(thread, |guest| (guest.cpu().0, guest.node().0));
+            for (address, number) in [(a, cpu), (b, node)] {
+                if address != 0 {
+                    memory::write(address, &number.to_ne_bytes());
+                }
+            }
+        }
+        libc::SYS_sched_getaffinity => {
+            // Its own, or that of another thread: all may run everywhere.
+            let bytes = usize::try_from(result).unwrap_or(0).min(b as usize).min(MOST_BYTES);
+            let mut mask = [0_u8; MOST_BYTES];
+            for core in 0..cores() as usize {
+                if core / 8 < bytes {
+                    mask[core / 8] |= 1 << (core % 8);
+                }
+            }
+            memory::write(c, &mask[..bytes]);
+        }
+        _ => {}
+    }
+}
+
+/// Bytes of a mask of processors that programs ask for at most.
+const MOST_BYTES: usize = 128;
+
+fn write<const N: usize>(address: u64, words: [u64; N]) -> bool {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    memory::write(address, &bytes)
+}

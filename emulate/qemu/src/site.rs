@@ -1,0 +1,49 @@
+//! An instruction that refers to memory.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// How much hotter a store gets by a line that it had to take from others. It gets cooler by 1 each time it waits.
+const HEAT: u8 = 4;
+/// A store waits for its turn before it is executed if it is hotter.
+const WAITS: u8 = 8;
+/// No store is hotter.
+const HOTTEST: u8 = 64;
+/// Nobody sleeps at an instruction at which so many did who waited for nothing.
+const STRIKES: u8 = 2;
+
+/// An instruction that refers to memory. There is one for as long as QEMU may execute the block, which is for ever.
+#[derive(Debug, Default)]
+pub(crate) struct Site {
+    hot: AtomicU8,
+    strikes: AtomicU8,
+}
+
+impl Site {
+    /// It had to take a line from others.
+    pub(crate) fn heat(&self) {
+        let hot = self.hot.load(Ordering::Relaxed).saturating_add(HEAT);
+        self.hot.store(hot.min(HOTTEST), Ordering::Relaxed);
+    }
+
+    /// Whether it has to wait for its turn before it is executed. It is a little cooler afterwards.
+    #[inline(always)]
+    pub(crate) fn waits(&self) -> bool {
+        let hot = self.hot.load(Ordering::Relaxed);
+        if hot <= WAITS {
+            return false;
+        }
+        self.hot.store(hot - 1, Ordering::Relaxed);
+        true
+    }
+
+    /// A thread slept here that did not wait for anything.
+    pub(crate) fn strike(&self) {
+        let strikes = self.strikes.load(Ordering::Relaxed);
+        self.strikes.store(strikes.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// Whether threads that seem to wait here do.
+    pub(crate) fn is_believed(&self) -> bool {
+        self.strikes.load(Ordering::Relaxed) < STRIKES
+    }
+}

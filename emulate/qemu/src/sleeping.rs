@@ -1,0 +1,29 @@
+//! Sleeping for a time that is simulated.
+
+use crate::call::Change;
+use crate::guest::{self, Thread};
+use crate::seen::{self, Clock};
+use crate::{machine, memory};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// The time at an address, in ns. None if there is none, or it is not one.
+pub(crate) fn read_time(address: u64) -> Option<u64> {
+    let [seconds, ns] = memory::read_u64s(address)?;
+    let is_time = seconds <= i64::MAX as u64 && ns < NS_PER_S;
+    is_time.then(|| seconds.saturating_mul(NS_PER_S).saturating_add(ns))
+}
+
+/// Lets a call that waits until the time at an address, or for so long, return at once.
+pub(crate) fn at_once(address: u64) -> Change {
+    let Some(was) = memory::read_u64s(address) else { return Change::None };
+    if memory::write(address, &[0; 16]) { Change::Time { address, was } } else { Change::None }
+}
+
+/// `nanosleep`, and `clock_nanosleep` if a clock is named.
+pub(crate) fn enter(thread: &Thread, time: u64, absolute: Option<Clock>) -> Change {
+    let Some(ns) = read_time(time) else { return Change::None };
+    let ns = absolute.map_or(ns, |clock| ns.saturating_sub(seen::now_ns(clock)));
+    guest::simulate(thread, |guest| guest.sleep(machine::cycles(ns)));
+    at_once(time)
+}

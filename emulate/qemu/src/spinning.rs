@@ -1,0 +1,32 @@
+//! Threads that wait by reading the same words again and again.
+//!
+//! A thread that has read nothing but a few words, many times, and has written nothing meanwhile, waits for one of
+//! them to change, or is about to do something else soon. It sleeps until the line is written that it read last and
+//! does not have to itself. If nobody writes it for long, the thread goes on. One that then does something else did
+//! not wait, and if that happens more than once at an instruction, nobody sleeps there any more.
+
+use std::ffi::c_uint;
+
+use crate::counts::SLEEPS;
+use crate::guest;
+use crate::site::Site;
+
+/// The thread that runs sleeps until somebody writes the line of this word, which it has read again and again.
+#[inline(never)]
+pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
+    let Some(thread) = guest::this_thread() else { return };
+    let patience = thread.repeats.sleeps();
+    if !site.is_believed() {
+        return;
+    }
+    SLEEPS.more();
+    let word = shared(vcpu, thread.repeats.newest_first()).unwrap_or(address);
+    let written = guest::simulate(&thread, |guest| guest.spin_on(word, patience));
+    thread.repeats.has_slept(site, written);
+}
+
+/// The first of these words of which another core may write the line.
+fn shared(vcpu: c_uint, mut words: impl Iterator<Item = u64>) -> Option<u64> {
+    let lines = guest::lines(vcpu)?;
+    words.find(|&word| lines.allows(word, false) && !lines.allows(word, true))
+}

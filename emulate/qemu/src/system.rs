@@ -1,0 +1,141 @@
+//! What is called before and after a call of the system.
+
+use std::ffi::c_uint;
+
+use kilocore_platform::Cycles;
+use kilocore_qemu_plugin::api::PluginId;
+use kilocore_sim::Guest;
+
+use crate::call::{Call, Change};
+use crate::counts::{CALLS, OUTSIDE};
+use crate::guest::{self, Thread};
+use crate::seen::Clock;
+use crate::{clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads};
+
+/// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
+/// of the last fifteen years.
+const CALL: Cycles = Cycles(300);
+/// What changing a mapping takes besides that. Estimated.
+const MAPPING: Cycles = Cycles(1_500);
+/// Bytes that the kernel copies in a cycle.
+const COPIED: u64 = 8;
+
+/// The program goes into the system.
+pub(crate) extern "C" fn enter(
+    _: PluginId,
+    vcpu: c_uint,
+    call: i64,
+    a: u64,
+    b: u64,
+    c: u64,
+    d: u64,
+    e: u64,
+    f: u64,
+    _: u64,
+    _: u64,
+) {
+    let Some(thread) = threads::this_or_born(vcpu) else { return };
+    repeats::stored();
+    CALLS.more();
+    let arguments = [a, b, c, d, e, f];
+    guest::simulate(&thread, |guest| {
+        guest.in_system(CALL);
+        guest.catch_up();
+    });
+    let change = begin(&thread, call, arguments);
+    if matches!(change, Change::Outside) {
+        OUTSIDE.more();
+        thread.guest.compute(clock::take_passed());
+        thread.guest.go_outside();
+    }
+    // A thread that ends makes no more calls.
+    *thread.call.borrow_mut() = Call { arguments, change, clock: clock::keep() };
+}
+
+fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
+    let [a, b, c, d, ..] = arguments;
+    match call {
+        libc::SYS_futex => return futexes::enter(thread, arguments),
+        libc::SYS_nanosleep => return sleeping::enter(thread, a, None),
+        libc::SYS_clock_nanosleep => {
+            let absolute = b & libc::TIMER_ABSTIME as u64 != 0;
+            return sleeping::enter(thread, c, Clock::of(a).filter(|_| absolute));
+        }
+        libc::SYS_sched_yield => guest::simulate(thread, Guest::yield_now),
+        libc::SYS_exit => threads::end(),
+        libc::SYS_exit_group => threads::exit(),
+        libc::SYS_execve | libc::SYS_execveat => {
+            report::say(
+                "the program had itself replaced by another one, which QEMU does not execute; name that one, if it \
+                 was a script that started it",
+            );
+        }
+        libc::SYS_set_tid_address => thread.clears.set(a),
+        libc::SYS_munmap => change_mapping(thread, a, b),
+        libc::SYS_madvise if c as i32 == libc::MADV_DONTNEED => change_mapping(thread, a, b),
+        libc::SYS_mremap => change_mapping(thread, a, b),
+        libc::SYS_mmap if d & libc::MAP_FIXED as u64 != 0 => change_mapping(thread, a, b),
+        libc::SYS_mmap | libc::SYS_mprotect | libc::SYS_brk => change_mapping(thread, 0, 0),
+        libc::SYS_read | libc::SYS_write | libc::SYS_pread64 | libc::SYS_pwrite64 => {
+            guest::simulate(thread, |guest| guest.in_system(Cycles(c / COPIED)));
+        }
+        // Which cores of the host it may use is none of the program's business.
+        libc::SYS_sched_setaffinity => return allow_all(c, b),
+        _ => {}
+    }
+    if outside::may_wait(call, arguments) { Change::Outside } else { Change::None }
+}
+
+/// The program changes its address space, and gives back so many bytes of it.
+fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
+    guest::simulate(thread, |guest| {
+        guest.hold_address_space(MAPPING);
+        guest.unmap(start, bytes);
+    });
+}
+
+/// Lets the kernel see a mask of processors with those of the host in it, so that it takes the call.
+fn allow_all(mask: u64, bytes: u64) -> Change {
+    let Some(was) = memory::read_u64s::<2>(mask).filter(|_| bytes >= 16) else {
+        return Change::None;
+    };
+    if memory::write(mask, &[0xff; 16]) {
+        Change::Time { address: mask, was }
+    } else {
+        Change::None
+    }
+}
+
+/// The program comes back.
+pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
+    let Some(thread) = threads::this_thread() else { return };
+    let Call { arguments, change, clock } = thread.call.take();
+    match change {
+        Change::None => {}
+        Change::Word { address, was } => memory::store(address, was),
+        Change::Time { address, was } => {
+            let bytes: Vec<u8> = was.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            memory::write(address, &bytes);
+        }
+        Change::Outside => {
+            // Whoever runs has to look who came back.
+            crate::clock::interrupt();
+            thread.guest.come_back();
+            guest::goes_on();
+        }
+    }
+    if !guest::runs(vcpu) || (-4095..0).contains(&result) {
+        return;
+    }
+    match call {
+        libc::SYS_open => files::opened(arguments[0], result),
+        libc::SYS_openat => files::opened(arguments[1], result),
+        libc::SYS_clone if is_thread(arguments[0]) => threads::bear(&thread, arguments, clock),
+        _ => seen::correct(&thread, call, arguments, result),
+    }
+}
+
+/// Whether a call of `clone` with these flags makes a thread.
+fn is_thread(flags: u64) -> bool {
+    flags & libc::CLONE_THREAD as u64 != 0
+}

@@ -1,0 +1,95 @@
+//! What is called when QEMU translates a block of instructions.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::OnceLock;
+
+use kilocore_emulation_orders::Orders;
+use kilocore_qemu_plugin::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE};
+use kilocore_qemu_plugin::instruction::{Kind, kind};
+use kilocore_qemu_plugin::instruction_bytes;
+
+use crate::counts::INSTRUCTIONS;
+use crate::site::Site;
+use crate::{accesses, clock};
+
+/// The prefix of an instruction that does not let others come between its load and its store.
+const LOCK: u8 = 0xf0;
+/// `pause`.
+const PAUSE: [u8; 2] = [0xf3, 0x90];
+
+/// What instructions take, in parts of a cycle.
+#[derive(Debug)]
+struct Takes {
+    instruction: u64,
+    pause: u64,
+}
+
+static TAKES: OnceLock<Takes> = OnceLock::new();
+
+/// The program begins.
+pub(crate) fn begin(orders: &Orders) {
+    TAKES.get_or_init(|| Takes {
+        instruction: clock::parts(orders.cycles_per_instruction).max(1),
+        pause: clock::parts(orders.machine.coherence.pause_cycles.value),
+    });
+}
+
+/// Whether an instruction updates memory in one step.
+fn is_atomic(bytes: &[u8]) -> bool {
+    kind(bytes) == Kind::Atomic || bytes.first() == Some(&LOCK)
+}
+
+/// QEMU translates a block.
+pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
+    let (Some(takes), Some(add)) = (TAKES.get(), api::add_inline()) else { return };
+    // SAFETY: QEMU gives a block that it is translating, and its instructions are asked for while it does. What is
+    // registered is called as it is declared, with a site that is never freed.
+    unsafe {
+        let instructions = api::qemu_plugin_tb_n_insns(block);
+        let mut time = 0;
+        // They are never freed: QEMU does not say when it has thrown a block away.
+        let sites: Vec<Site> = std::iter::repeat_with(Site::default).take(instructions).collect();
+        for (index, site) in Vec::leak(sites).iter_mut().enumerate() {
+            let instruction = api::qemu_plugin_tb_get_insn(block, index);
+            let mut bytes = [0; 16];
+            let length = instruction_bytes(instruction, &mut bytes);
+            let bytes = &bytes[..length];
+            time += takes.instruction + if bytes == PAUSE { takes.pause } else { 0 };
+            let site: *mut c_void = ptr::from_mut(site).cast();
+            let callback = if is_atomic(bytes) {
+                let before = accesses::before_atomic;
+                api::qemu_plugin_register_vcpu_insn_exec_cb(
+                    instruction,
+                    before,
+                    NO_REGISTERS,
+                    site,
+                );
+                accesses::updated
+            } else {
+                if kind(bytes) == Kind::Store {
+                    let before = accesses::before_store;
+                    api::qemu_plugin_register_vcpu_insn_exec_cb(
+                        instruction,
+                        before,
+                        NO_REGISTERS,
+                        site,
+                    );
+                }
+                accesses::referred
+            };
+            api::qemu_plugin_register_vcpu_mem_cb(
+                instruction,
+                callback,
+                NO_REGISTERS,
+                LOAD | STORE,
+                site,
+            );
+        }
+        // A loop without loads and stores has to let others go on, too.
+        let begins = accesses::block_begins;
+        api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, ptr::null_mut());
+        add(block, api::ADD, clock::address().cast(), time);
+        add(block, api::ADD, INSTRUCTIONS.address().cast(), instructions as u64);
+    }
+}

@@ -1,0 +1,21 @@
+//! Runs an unmodified program with many threads on a simulated machine.
+//!
+//! [`emulate`] executes a program under QEMU's user mode with Kilocore's plugin. Each thread of the program is a
+//! task of the simulator, so the program runs as it would on as many cores of a machine that is not here: with its
+//! queues, its dependences and its imbalance, and with what its threads do to one another's cache lines.
+//! [`Emulated`] shows runs on several numbers of cores.
+//!
+//! # Decisions
+//! * **The program runs on one core of the host.** One of its threads runs at a time, and handing over to another
+//!   is quickest on one core. Other cores of the host serve other runs ([`emulate_all`]).
+//! * **Speedups are of times.** The program does the same work on each number of cores, or says by `{cores}` in its
+//!   command what to do on so many.
+#![deny(missing_docs)]
+
+mod error;
+mod point;
+mod study;
+
+pub use error::EmulateError;
+pub use point::{Emulator, Point, emulate, emulate_all};
+pub use study::Emulated;

@@ -1,0 +1,191 @@
+//! One run of a program on a simulated machine.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use kilocore_emulation_orders::{MOST_BYTES, Orders, Report};
+use kilocore_process::{
+    CpuId, Input, MOST_AT_A_TIME, NotStarted, Output, Start, allowed_cores, run, sized_for,
+};
+use kilocore_qemu::{Plugin, Program, command, find};
+
+use crate::EmulateError;
+
+/// What emulates: QEMU with the plugin.
+#[derive(Debug, Clone)]
+pub struct Emulator {
+    library: PathBuf,
+    qemu: PathBuf,
+    cpu: String,
+}
+
+/// A run of a program on a simulated machine.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// What happened.
+    pub report: Report,
+    /// How the program ended.
+    pub status: ExitStatus,
+    /// Whether somebody asked it to end.
+    pub interrupted: bool,
+    /// How long that took here, by the clock on the wall.
+    pub took: Duration,
+    /// Processor time that it took here.
+    pub computed: Duration,
+}
+
+impl Emulator {
+    /// That with the plugin `libkilocore_emulate_qemu.so` from here, with this QEMU or the one that is installed. The
+    /// program finds a processor that has all that QEMU can do.
+    ///
+    /// # Errors
+    /// If the plugin or QEMU is missing, or QEMU takes no plugins.
+    pub fn new(library: &Path, qemu: Option<&Path>) -> Result<Self, EmulateError> {
+        let library = library
+            .canonicalize()
+            .map_err(|source| EmulateError::Library { library: library.to_owned(), source })?;
+        Ok(Self { library, qemu: find(qemu)?, cpu: "max".to_owned() })
+    }
+
+    /// With another processor, as QEMU names it.
+    #[must_use]
+    pub fn with_processor(self, cpu: String) -> Self {
+        Self { cpu, ..self }
+    }
+}
+
+/// Runs a program as the orders say. `{cores}` and `{threads}` in its command become the number of cores, and so
+/// does the variable `OMP_NUM_THREADS`, unless it is set.
+///
+/// # Errors
+/// If the program cannot be run, or not to its end on the simulated machine. How it ended is no error.
+pub fn emulate(
+    words: &[OsString],
+    orders: &Orders,
+    emulator: &Emulator,
+    output: Output<'_>,
+    input: Input,
+) -> Result<Point, EmulateError> {
+    on_core(words, orders, emulator, output, input, allowed_cores().last().copied())
+}
+
+/// Runs a program once for each of these orders, on as many cores of the host at a time as may be used, those with
+/// the most simulated cores first. `done` is called after each run, from any thread, and says whether to go on. The
+/// program's input is empty.
+///
+/// # Errors
+/// That of the first run that failed: others are not begun then.
+pub fn emulate_all(
+    words: &[OsString],
+    orders: &[Orders],
+    emulator: &Emulator,
+    output: Output<'_>,
+    done: &(dyn Fn(&Orders, &Point) -> bool + Sync),
+) -> Result<Vec<Point>, EmulateError> {
+    let mut by_effort: Vec<usize> = (0..orders.len()).collect();
+    by_effort.sort_by_key(|&index| orders[index].cores);
+    let left = Mutex::new(by_effort);
+    let results: Mutex<Vec<Option<Result<Point, EmulateError>>>> =
+        Mutex::new(orders.iter().map(|_| None).collect());
+    let give_up = || lock(&left).clear();
+    let work = |core: CpuId| {
+        while let Some(index) = { lock(&left).pop() } {
+            let orders = &orders[index];
+            let point = on_core(words, orders, emulator, output, Input::Empty, Some(core));
+            if !point.as_ref().is_ok_and(|point| done(orders, point)) {
+                give_up();
+            }
+            lock(&results)[index] = Some(point);
+        }
+    };
+    thread::scope(|scope| {
+        for core in allowed_cores().into_iter().take(orders.len().min(MOST_AT_A_TIME)) {
+            scope.spawn(move || work(core));
+        }
+    });
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().flatten().collect()
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a program on one core of the host.
+fn on_core(
+    words: &[OsString],
+    orders: &Orders,
+    emulator: &Emulator,
+    output: Output<'_>,
+    input: Input,
+    core: Option<CpuId>,
+) -> Result<Point, EmulateError> {
+    let words = sized_for(words, orders.cores);
+    let (name, arguments) = words.split_first().ok_or(EmulateError::NoProgram)?;
+    let program = Program::find(name, arguments).map_err(kilocore_qemu::QemuError::from)?;
+    let folder = tempfile::tempdir().map_err(EmulateError::Files)?;
+    let (asked, told) = (folder.path().join("orders"), folder.path().join("report"));
+    write(&asked, &orders.to_bytes()).map_err(EmulateError::Files)?;
+    // It is read by this descriptor, whatever becomes of the name.
+    let report = File::options().read(true).write(true).create_new(true).open(&told);
+    let mut report = report.map_err(EmulateError::Files)?;
+    let argument = |key: &str, path: &Path| {
+        let mut word = OsString::from(key);
+        word.push(path);
+        word
+    };
+    let plugin = Plugin {
+        library: &emulator.library,
+        arguments: vec![argument("orders=", &asked), argument("report=", &told)],
+    };
+    let variables = match std::env::var_os("OMP_NUM_THREADS") {
+        Some(_) => Vec::new(),
+        None => vec![format!("OMP_NUM_THREADS={}", orders.cores).into()],
+    };
+    let command = command(&emulator.qemu, Some(&emulator.cpu), &plugin, variables, program);
+    let end = run(Start {
+        command: &command,
+        output,
+        input,
+        cores: core.as_ref().map(std::slice::from_ref),
+        beside_others: true,
+        ..Start::default()
+    });
+    let end = end.map_err(|reason| match reason {
+        NotStarted::Refused(source) => EmulateError::Start { qemu: emulator.qemu.clone(), source },
+        held @ NotStarted::HeldBack => EmulateError::Files(held.into()),
+    })?;
+    let bytes = read(&mut report).map_err(EmulateError::Files)?;
+    if bytes.is_empty() {
+        return Err(EmulateError::NoReport { status: end.status });
+    }
+    let report = Report::read(&bytes)?;
+    if let Some(why) = report.failure {
+        return Err(EmulateError::Failed { cores: orders.cores, why });
+    }
+    Ok(Point {
+        report,
+        status: end.status,
+        interrupted: end.interrupted,
+        took: end.elapsed,
+        computed: end.user + end.system,
+    })
+}
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    File::options().write(true).create_new(true).open(path)?.write_all(bytes)
+}
+
+/// Reads no more than a report has at most, and a byte by which one is seen to be larger.
+fn read(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

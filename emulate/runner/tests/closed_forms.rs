@@ -1,0 +1,73 @@
+//! Programs whose times are known.
+
+use crate::support::{on, program};
+
+/// How long a thread of `work` computes in a turn of its loop, in ns: three instructions at 2.6 GHz, of which the
+/// compiler may have made two.
+fn turn_ns() -> f64 {
+    let of = |turns: &str| {
+        on(1, &program("work", &[]), &["1", "1000", turns, "0", "none"]).0.report.end_ns
+    };
+    (of("2000") - of("1000")) / 1e6
+}
+
+/// The time of the part with threads, in ns.
+fn parallel_ns(cores: u32, arguments: [&str; 4]) -> f64 {
+    let threads = cores.to_string();
+    let [rounds, think, hold, kind] = arguments;
+    let (point, _) = on(cores, &program("work", &[]), &[&threads, rounds, think, hold, kind]);
+    point.report.parallel.expect("it has threads").ns()
+}
+
+#[test]
+fn threads_that_share_nothing_are_as_fast_as_one() {
+    let turn = turn_ns();
+    for cores in [1, 2, 8, 48] {
+        let expected = 200.0 * 5_000.0 * turn;
+        let took = parallel_ns(cores, ["200", "5000", "0", "none"]);
+        // Threads start one after the other.
+        let starts = f64::from(cores) * 30_000.0;
+        assert!(
+            took >= expected * 0.99 && took < expected * 1.01 + starts,
+            "{cores}: {took} {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_lock_limits_threads_to_one_section_at_a_time() {
+    let turn = turn_ns();
+    for kind in ["mutex", "ticket", "spin"] {
+        for cores in [1, 4, 24] {
+            // As many turns of thinking as under the lock: two threads could fill it. A hold is some ten times as
+            // long as it takes to wake a thread.
+            let took = parallel_ns(cores, ["8", "50000", "50000", kind]);
+            let holds = f64::from(cores) * 8.0 * 50_000.0 * turn;
+            let alone = 8.0 * 100_000.0 * turn;
+            let expected = holds.max(alone);
+            let ratio = took / expected;
+            assert!((0.99..1.2).contains(&ratio), "{kind} on {cores}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn false_sharing_is_slow_and_words_on_lines_of_their_own_are_not() {
+    let took = |apart: &str| {
+        let (point, _) = on(8, &program("sharing", &[]), &["8", "3000", apart]);
+        point.report.parallel.expect("it has threads").ns()
+    };
+    let (shared, own) = (took("8"), took("64"));
+    assert!(shared > 3.0 * own, "{shared} {own}");
+}
+
+#[test]
+fn a_run_is_the_same_each_time() {
+    for kind in ["mutex", "spin", "ticket", "atomic"] {
+        let once = || on(12, &program("work", &[]), &["24", "60", "300", "100", kind]).0.report;
+        let first = once();
+        for _ in 0..2 {
+            assert!(once() == first, "{kind}");
+        }
+    }
+}

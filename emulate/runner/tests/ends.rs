@@ -1,0 +1,54 @@
+//! Programs that end in odd ways.
+
+use kilocore_emulation::EmulateError;
+
+use crate::support::{on, program, try_on};
+
+#[test]
+fn a_deadlock_is_told() {
+    let error = try_on(4, &program("ends", &[]), &["deadlock"]).expect_err("it never ends");
+    let EmulateError::Failed { cores: 4, why } = &error else { panic!("{error}") };
+    assert!(why.contains("wait for ever"), "{why}");
+}
+
+#[test]
+fn a_program_that_exits_while_its_threads_run_has_ended() {
+    let (point, _) = try_on(4, &program("ends", &[]), &["middle"]).expect("it ends");
+    assert_eq!(point.status.code(), Some(5));
+}
+
+#[test]
+fn a_program_that_is_killed_has_no_report() {
+    for how in ["killed", "aborts"] {
+        let error = try_on(4, &program("ends", &[]), &[how]).expect_err("it reports nothing");
+        assert!(matches!(error, EmulateError::NoReport { .. }), "{how}: {error}");
+    }
+}
+
+#[test]
+fn processes_that_a_program_forks_are_not_emulated_and_do_not_disturb() {
+    let (point, _) = try_on(4, &program("ends", &[]), &["forks"]).expect("it ends");
+    assert_eq!((point.status.code(), point.report.counts.outside), (Some(7), 1));
+    let (point, _) = try_on(4, &program("ends", &[]), &["pipe"]).expect("it ends");
+    assert_eq!((point.status.code(), point.report.counts.outside), (Some(0), 1));
+}
+
+#[test]
+fn a_thousand_threads_come_and_go() {
+    let (point, _) = on(8, &program("ends", &[]), &["many"]);
+    assert_eq!(point.report.threads.len(), 1_001);
+}
+
+#[test]
+fn a_static_program_is_emulated_like_any_other() {
+    let (point, text) = on(4, &program("work", &["-static"]), &["4", "100", "100", "10", "mutex"]);
+    assert_eq!((text.trim(), point.report.threads.len()), ("400", 5));
+}
+
+#[test]
+fn a_program_that_another_one_replaces_is_not_emulated_to_its_end() {
+    let error = try_on(4, &program("ends", &[]), &["replaced"]).expect_err("it is gone");
+    let EmulateError::Failed { why, .. } = &error else { panic!("{error}") };
+    assert!(why.contains("replaced by another one"), "{why}");
+    on(4, &program("ends", &[]), &["no-such"]);
+}

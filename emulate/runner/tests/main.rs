@@ -1,0 +1,6 @@
+//! Programs on simulated machines.
+
+mod closed_forms;
+mod ends;
+mod seen;
+mod support;

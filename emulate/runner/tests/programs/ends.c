@@ -1,0 +1,86 @@
+// Programs that end in odd ways: ends HOW.
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_for_it(void *unused)
+{
+    pthread_mutex_lock(&mutex);
+    return unused;
+}
+
+static void *leave(void *unused)
+{
+    (void)unused;
+    exit(5);
+}
+
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    pthread_t thread;
+    if (!strcmp(how, "deadlock")) {
+        pthread_mutex_lock(&mutex);
+        pthread_create(&thread, NULL, wait_for_it, NULL);
+        pthread_join(thread, NULL);
+    } else if (!strcmp(how, "middle")) {
+        pthread_create(&thread, NULL, leave, NULL);
+        for (;;)
+            ;
+    } else if (!strcmp(how, "killed")) {
+        pthread_create(&thread, NULL, nothing, NULL);
+        raise(SIGKILL);
+    } else if (!strcmp(how, "aborts")) {
+        abort();
+    } else if (!strcmp(how, "forks")) {
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_create(&thread, NULL, nothing, NULL);
+            pthread_join(thread, NULL);
+            _exit(7);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        return WEXITSTATUS(status);
+    } else if (!strcmp(how, "pipe")) {
+        int ends[2];
+        char byte = 0;
+        if (pipe(ends))
+            return 1;
+        if (fork() == 0) {
+            usleep(10000);
+            return write(ends[1], "x", 1) != 1;
+        }
+        return read(ends[0], &byte, 1) != 1 || byte != 'x';
+    } else if (!strcmp(how, "replaced")) {
+        execl("/nowhere", "nowhere", NULL);
+        execl("/bin/true", "true", NULL);
+    } else if (!strcmp(how, "no-such")) {
+        execl("/nowhere", "nowhere", NULL);
+    } else if (!strcmp(how, "many")) {
+        for (int i = 0; i < 200; i++) {
+            pthread_t many[4];
+            for (int j = 0; j < 4; j++)
+                pthread_create(&many[j], NULL, nothing, NULL);
+            for (int j = 0; j < 4; j++)
+                pthread_join(many[j], NULL);
+        }
+        pthread_t all[200];
+        for (int i = 0; i < 200; i++)
+            pthread_create(&all[i], NULL, nothing, NULL);
+        for (int i = 0; i < 200; i++)
+            pthread_join(all[i], NULL);
+    }
+    return 0;
+}

@@ -1,0 +1,68 @@
+//! Compiling programs and emulating them.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock};
+
+use kilocore_emulation::{EmulateError, Emulator, Point, emulate};
+use kilocore_emulation_orders::Orders;
+use kilocore_process::{Input, Output};
+
+pub(crate) const MACHINE: &str = "opteron-6344-4s";
+
+/// The program `tests/programs/NAME.c`, compiled once, with these options.
+pub(crate) fn program(name: &str, options: &[&str]) -> PathBuf {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    static ONE: Mutex<()> = Mutex::new(());
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("there is room")).path();
+    let _one = ONE.lock();
+    let program = folder.join(format!("{name}{}", options.concat()));
+    if !program.exists() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+        let compiled = Command::new("cc")
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"])
+            .arg(&program)
+            .arg(source.with_extension("c"))
+            .args(options)
+            .status();
+        assert!(compiled.expect("there is a compiler").success(), "{name} compiles");
+    }
+    program
+}
+
+pub(crate) fn emulator() -> Emulator {
+    let library = kilocore_shipped::folder().join("libkilocore_emulate_qemu.so");
+    Emulator::new(&library, None).expect("QEMU is installed")
+}
+
+/// Emulates a program, and returns what it has printed.
+pub(crate) fn try_on(
+    cores: u32,
+    program: &Path,
+    arguments: &[&str],
+) -> Result<(Point, String), EmulateError> {
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let mut words: Vec<OsString> = vec![program.into()];
+    words.extend(arguments.iter().map(OsString::from));
+    let mut printed: File = tempfile::tempfile().expect("there is room");
+    let other = printed.try_clone().expect("a descriptor");
+    let output = Output::To {
+        stdout: std::os::fd::AsFd::as_fd(&other),
+        stderr: std::os::fd::AsFd::as_fd(&other),
+    };
+    let point = emulate(&words, &Orders::new(machine, cores), &emulator(), output, Input::Empty)?;
+    let mut text = String::new();
+    printed.rewind().expect("a file");
+    printed.read_to_string(&mut text).expect("text");
+    Ok((point, text))
+}
+
+/// The same for one that ends well.
+pub(crate) fn on(cores: u32, program: &Path, arguments: &[&str]) -> (Point, String) {
+    let (point, text) = try_on(cores, program, arguments).expect("it is emulated");
+    assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
+    (point, text)
+}
