@@ -7,9 +7,8 @@ use kilocore_lock_profile::{
 };
 use serde::Serialize;
 
-/// The forecast and what was measured agree if the forecast's band is no further than this factor from the median of
-/// what was measured. The fastest and the slowest round prove nothing: where the host has other work, one of them is
-/// often far off. The forecast is for another machine, and gives each core a thread of its own.
+/// The forecast and what was measured agree if their intervals are no further apart than this factor. The
+/// forecast is for another machine, and gives each core a thread of its own.
 const APART: f64 = 1.2;
 /// All cores together bring nothing if they bring less than this, in all rounds.
 const NOTHING: f64 = 1.15;
@@ -129,8 +128,8 @@ impl MeasuredHere {
     /// are here, with the ends of the band.
     pub(crate) fn compare(&mut self, speedup: f64, (low, high): (f64, f64), one_core_spins: bool) {
         let Some(measured) = self.comparable() else { return };
-        let is_enough = high * APART >= measured.speedup || one_core_spins;
-        let agrees = low <= APART * measured.speedup && is_enough;
+        let is_enough = high * APART >= measured.speedup_low || one_core_spins;
+        let agrees = low <= APART * measured.speedup_high && is_enough;
         self.forecast = Some(ForecastHere { speedup, low, high, agrees, one_core_spins });
     }
 
@@ -174,6 +173,15 @@ impl MeasuredHere {
             (true, true) => Some(Shown::Unused(point)),
             (true, false) => Some(Shown::BusyForNothing(point)),
         }
+    }
+
+    /// Whether the program gains less here than the forecast has it, by the median of the rounds. The fastest round
+    /// proves nothing of what holds a program back: where the host has other work, one is often far off.
+    pub(crate) fn overshot(&self) -> Option<(ScalingPoint, ForecastHere)> {
+        let far = |&(point, forecast): &(ScalingPoint, ForecastHere)| {
+            forecast.low > APART * point.speedup
+        };
+        self.comparable().zip(self.forecast).filter(far)
     }
 
     /// Whether the forecast says something else.
@@ -228,13 +236,15 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_round_that_is_far_off_makes_no_forecast_agree() {
+    fn a_round_that_is_far_off_does_not_hide_that_the_forecast_has_more() {
         let mut scaling = scaling(1.0, 0.7, 1.3);
         scaling.runs.last_mut().expect("it was timed").wall_time = Nanoseconds(0.5e9);
         let mut here = MeasuredHere::of_runs(&scaling);
         here.compare(2.0, (1.9, 2.1), false);
         assert!(here.comparable().expect("it was measured").speedup_high > 1.9);
-        assert!(here.contradicts().is_some());
+        assert!(here.contradicts().is_none() && here.overshot().is_some());
+        here.compare(1.6, (1.5, 1.7), false);
+        assert!(here.overshot().is_none());
     }
 
     #[test]

@@ -30,7 +30,13 @@ pub(crate) fn held_against(
     let confidence = given.confidence.clone();
     let of_forecast = matches!(given.verdict, Verdict::LimitedByLocks | Verdict::CoresUnused)
         || matches!(shown, Shown::Gains(_));
-    let contradiction = here.contradicts().filter(|_| of_forecast);
+    // Something else than its locks holds it back already, so they are not what limits it by a forecast that knows
+    // of them alone.
+    let overshot = || {
+        let is_limited = given.verdict == Verdict::LimitedByLocks;
+        here.overshot().filter(|_| is_limited && matches!(shown, Shown::Gains(_)))
+    };
+    let contradiction = here.contradicts().filter(|_| of_forecast).or_else(overshot);
     let held = match (given.verdict, shown, contradiction) {
         (Verdict::LimitedByKernelLocks, ..) => in_kernel_here(given, in_kernel.as_ref(), shown),
         (_, _, Some((point, forecast))) if limits_here(&given, &point) => {
@@ -244,6 +250,33 @@ pub(super) mod tests {
         assert!(held.headline.contains("it does 0.40 times"), "{}", held.headline);
         here.compare(1.9, (1.9, 1.9), false);
         let given = of(Verdict::LimitedByLocks);
+        assert_eq!(held_against(given.clone(), &here, None), given);
+    }
+
+    /// Three rounds with these times on two cores, of which the last is far off.
+    fn with_a_round_far_off(two: f64, last: f64, busy: f64) -> MeasuredHere {
+        let mut timed = scaling(1.0, two, busy);
+        let far = timed.runs.last_mut().expect("it was timed");
+        far.wall_time = kilocore_figures::Nanoseconds(last * 1e9);
+        MeasuredHere::of_runs(&timed)
+    }
+
+    #[test]
+    fn what_gains_less_than_forecast_is_not_limited_by_its_locks_alone() {
+        let mut here = with_a_round_far_off(0.7, 0.5, 1.3);
+        here.compare(2.0, (1.9, 2.1), false);
+        let held = held_against(of(Verdict::LimitedByLocks), &here, None);
+        assert_eq!((held.verdict, held.lock), (Verdict::Unknown, None), "{}", held.headline);
+        here.compare(1.6, (1.5, 1.7), false);
+        let given = of(Verdict::LimitedByLocks);
+        assert_eq!(held_against(given.clone(), &here, None), given);
+    }
+
+    #[test]
+    fn threads_that_take_turns_do_so_also_where_two_cores_are_slower() {
+        let mut here = with_a_round_far_off(1.25, 0.99, 1.0);
+        here.compare(1.0, (1.0, 1.0), false);
+        let given = of(Verdict::CoresUnused);
         assert_eq!(held_against(given.clone(), &here, None), given);
     }
 
