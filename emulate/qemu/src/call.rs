@@ -22,8 +22,8 @@ pub(crate) enum Change {
         /// What was there.
         was: u32,
     },
-    /// A time.
-    Time {
+    /// Sixteen bytes: a time, or the beginning of a mask.
+    Bytes {
         /// Where it is.
         address: u64,
         /// What was there.

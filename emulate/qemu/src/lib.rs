@@ -56,6 +56,7 @@ mod spinning;
 mod system;
 mod threads;
 mod translate;
+mod watchdog;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -111,6 +112,7 @@ fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> 
     machine::begin(&orders);
     translate::begin(&orders);
     threads::begin(&orders)?;
+    watchdog::begin()?;
     // SAFETY: QEMU gave this id, and the functions are what it expects.
     unsafe {
         api::qemu_plugin_register_vcpu_tb_trans_cb(id, translate::block);

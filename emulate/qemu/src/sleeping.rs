@@ -17,7 +17,7 @@ pub(crate) fn read_time(address: u64) -> Option<u64> {
 /// Lets a call that waits until the time at an address, or for so long, return at once.
 pub(crate) fn at_once(address: u64) -> Change {
     let Some(was) = memory::read_u64s(address) else { return Change::None };
-    if memory::write(address, &[0; 16]) { Change::Time { address, was } } else { Change::None }
+    if memory::write(address, &[0; 16]) { Change::Bytes { address, was } } else { Change::None }
 }
 
 /// `nanosleep`, and `clock_nanosleep` if a clock is named.

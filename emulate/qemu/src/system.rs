@@ -10,7 +10,7 @@ use crate::call::{Call, Change};
 use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
-use crate::{clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads};
+use crate::{clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads, watchdog};
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
 /// of the last fifteen years.
@@ -48,6 +48,7 @@ pub(crate) extern "C" fn enter(
         thread.guest.compute(clock::take_passed());
         thread.guest.go_outside();
     }
+    watchdog::in_call(guest::runs(vcpu));
     // A thread that ends makes no more calls.
     *thread.call.borrow_mut() = Call { arguments, change, clock: clock::keep() };
 }
@@ -100,7 +101,7 @@ fn allow_all(mask: u64, bytes: u64) -> Change {
         return Change::None;
     };
     if memory::write(mask, &[0xff; 16]) {
-        Change::Time { address: mask, was }
+        Change::Bytes { address: mask, was }
     } else {
         Change::None
     }
@@ -110,10 +111,11 @@ fn allow_all(mask: u64, bytes: u64) -> Change {
 pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
     let Some(thread) = threads::this_thread() else { return };
     let Call { arguments, change, clock } = thread.call.take();
+    watchdog::in_call(false);
     match change {
         Change::None => {}
         Change::Word { address, was } => memory::store(address, was),
-        Change::Time { address, was } => {
+        Change::Bytes { address, was } => {
             let bytes: Vec<u8> = was.iter().flat_map(|word| word.to_ne_bytes()).collect();
             memory::write(address, &bytes);
         }

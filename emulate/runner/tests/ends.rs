@@ -52,3 +52,12 @@ fn a_program_that_another_one_replaces_is_not_emulated_to_its_end() {
     assert!(why.contains("replaced by another one"), "{why}");
     on(4, &program("ends", &[]), &["no-such"]);
 }
+
+#[test]
+fn a_run_in_which_nothing_can_happen_any_more_ends_and_says_why() {
+    // One thread alone has nobody to stop.
+    on(1, &program("unaligned", &[]), &["0"]);
+    let error = try_on(4, &program("unaligned", &[]), &["4"]).expect_err("it stands still");
+    let EmulateError::Failed { why, .. } = &error else { panic!("{error}") };
+    assert!(why.contains("QEMU had to stop all threads"), "{why}");
+}

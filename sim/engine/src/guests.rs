@@ -28,6 +28,7 @@ mod system;
 mod token;
 
 use std::cell::RefCell;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use kilocore_machine::Description;
@@ -56,11 +57,12 @@ pub struct Newborn {
     task: TaskId,
 }
 
-/// A thread of the host that executes a task. Its functions are for that thread.
+/// A thread of the host that executes a task. It stays with that thread.
 #[derive(Debug, Clone)]
 pub struct Guest {
     shared: Arc<Shared>,
     task: TaskId,
+    stays: PhantomData<*const ()>,
 }
 
 thread_local! {
@@ -96,13 +98,19 @@ impl Guests {
             engine.switch_on(CoreId(0));
             task
         });
-        Guest { shared: Arc::clone(&self.shared), task: TaskId(0) }.settle()
+        Guest { shared: Arc::clone(&self.shared), task: TaskId(0), stays: PhantomData }.settle()
     }
 
     /// Whether nobody is simulated any more.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.shared.is_over()
+    }
+
+    /// Whether no guest runs: all are outside.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.shared.is_idle()
     }
 
     /// Why nobody is, if not because somebody [stopped](Self::stop) it.
@@ -131,7 +139,7 @@ impl Newborn {
     #[must_use]
     pub fn arrive(self) -> Guest {
         self.shared.wait_for_turn(self.task);
-        Guest { shared: self.shared, task: self.task }.settle()
+        Guest { shared: self.shared, task: self.task, stays: PhantomData }.settle()
     }
 }
 

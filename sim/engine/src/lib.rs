@@ -14,17 +14,19 @@
 //!   fiber.
 //! * **The operating system is there.** It has run queues, time slices, context switches, futexes
 //!   and a latency of wake-ups, each with a cost from the machine file.
+//! * **Tasks may execute elsewhere.** With [`Guests`], threads of the host stand for tasks and say what
+//!   they do. So whole programs run on the simulated machine, under an emulator.
 //!
 //! # How the crate is built
 //! Each layer uses those below it only.
 //!
 //! | layer | files | what it knows |
 //! |---|---|---|
-//! | the program's view | `simulation`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
+//! | the program's view | `simulation`, `guests`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
 //! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring`, `executing` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
-//! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `coherence`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `coherence`, `guest_memory`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! Below `coherence`, `visit` has where each line is, `hierarchy` what caches above each other
 //! agree on, and `frames` the lines of regions. `copies_below` and `tags` are caches, `heap` is

@@ -266,6 +266,10 @@ impl Shared {
         self.next_turn(engine, next, None);
     }
 
+    pub(super) fn is_idle(&self) -> bool {
+        !self.state().held
+    }
+
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }

@@ -1,0 +1,60 @@
+//! Ends a run in which nothing happens any more.
+//!
+//! QEMU has to stop all threads now and then: for an atomic instruction on an unaligned word, for one. It waits until
+//! each has left its translated code, and a thread that waits for its turn inside of that does not. So the one that
+//! runs would wait for ever.
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::{clock, guest, report};
+
+/// How often somebody looks.
+const EVERY: Duration = Duration::from_secs(3);
+/// After so many looks without a change nothing happens any more.
+const LOOKS: u32 = 4;
+
+/// Whether the thread that runs is in a call of the system, which may take as long as it likes.
+static IN_CALL: AtomicBool = AtomicBool::new(false);
+
+/// The thread that runs goes into the system, or comes back.
+pub(crate) fn in_call(is: bool) {
+    IN_CALL.store(is, Ordering::Relaxed);
+}
+
+/// Looks from now on, in a thread of its own.
+pub(crate) fn begin() -> Result<(), String> {
+    // SAFETY: sets of signals that live meanwhile. The thread must get none of the program's signals, which QEMU's
+    // handlers take for those of a processor.
+    let before = unsafe {
+        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
+            (core::mem::zeroed(), core::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        before
+    };
+    let begun = thread::Builder::new().name("kilocore".to_owned()).spawn(watch);
+    // SAFETY: the set from before.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
+    begun.map(drop).map_err(|error| format!("no thread can be started: {error}"))
+}
+
+fn watch() {
+    let (mut last, mut looks) = (0, 0);
+    while guest::machine().is_none_or(|machine| !machine.is_over()) {
+        thread::sleep(EVERY);
+        let now = clock::keep();
+        let waits = IN_CALL.load(Ordering::Relaxed)
+            || guest::machine().is_none_or(|machine| machine.is_idle());
+        looks = if now == last && !waits { looks + 1 } else { 0 };
+        last = now;
+        if looks == LOOKS && guest::machine().is_some_and(|machine| !machine.is_over()) {
+            report::fail(
+                "nothing happened any more: QEMU had to stop all threads, as for an atomic instruction on an unaligned \
+                 word, and those that waited for their turn could not be stopped",
+            );
+        }
+    }
+}
