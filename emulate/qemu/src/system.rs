@@ -10,7 +10,9 @@ use crate::call::{Call, Change};
 use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
-use crate::{clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads, watchdog};
+use crate::{
+    clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads, watchdog,
+};
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
 /// of the last fifteen years.
