@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::Args;
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, output, say};
-use kilocore_emulation::{EmulateError, Emulated, Emulator, Point, emulate_all};
+use kilocore_emulation::{EmulateError, Emulated, Emulator, Point, QemuError, emulate_all};
 use kilocore_emulation_orders::Orders;
 use kilocore_machine::Description;
-use kilocore_process::{Output, is_sized, shell_status};
+use kilocore_process::{Output, is_sized, shell_status, status_of_bad_end};
 
 use crate::sampling::shell_word;
 use crate::{examples, launch, usual_machine};
@@ -53,7 +53,7 @@ const USUAL_MOST_CORES: u32 = 64;
 fn cycles(text: &str) -> Result<f64, String> {
     let cycles: f64 =
         text.parse().map_err(|_| "give a number of cycles, such as 0.8".to_owned())?;
-    if cycles > 0.0 && cycles <= 1_000.0 {
+    if Orders::is_possible(cycles) {
         Ok(cycles)
     } else {
         Err("give a number above 0 and at most 1000".to_owned())
@@ -81,9 +81,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let all: Vec<Orders> = counts.iter().map(|&cores| orders(cores)).collect();
     let bar = output::progress(all.len() as u64, "emulating");
-    let done = |_: &Orders, point: &Point| {
+    let done = |point: &Point| {
         bar.inc(1);
-        point.status.success() && !point.interrupted
+        !ended_badly(point)
     };
     let points = emulate_all(&arguments.command, &all, &emulator, Output::ToStderr, &done);
     bar.finish_and_clear();
@@ -91,12 +91,17 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         EmulateError::NoReport { status } => {
             Failure::with_status_of_program(error.to_string(), shell_status(status))
         }
-        EmulateError::Start { qemu, source } => launch::cannot_start(qemu.as_os_str(), source),
+        EmulateError::Qemu(QemuError::Start { qemu, source }) => {
+            launch::cannot_start(qemu.as_os_str(), source)
+        }
         other => other.into(),
     })?;
-    let bad = points.iter().find(|point| point.interrupted || !point.status.success());
-    if let Some(bad) = bad {
-        return Ok(ended_badly(bad));
+    if let Some(bad) = points.iter().find(|point| ended_badly(point)) {
+        let status = status_of_bad_end(bad.status);
+        say(&format!(
+            "the program was interrupted or failed, with status {status}; nothing is shown"
+        ));
+        return Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)));
     }
     let words: Vec<String> = arguments.command.iter().map(|word| shell_word(word)).collect();
     let study = Emulated {
@@ -109,32 +114,18 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The status of a program that was asked to end and ended as if all were well, as shells give it for Ctrl-C.
-const INTERRUPTED: i32 = 130;
-
-/// Says that a run ended in another way than it should, and with which status this ends.
-fn ended_badly(point: &Point) -> ExitCode {
-    let status = match shell_status(point.status) {
-        0 => INTERRUPTED,
-        status => status,
-    };
-    say(&format!("the program was interrupted or failed, with status {status}; nothing is shown"));
-    ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))
+/// Whether a run ended in another way than it should.
+fn ended_badly(point: &Point) -> bool {
+    point.interrupted || !point.status.success()
 }
 
 /// The numbers of cores to run on.
 fn counts(asked: Option<&CoreList>, machine: &Description) -> Result<Vec<u32>, Failure> {
-    let has = machine.hardware_threads();
-    let Some(list) = asked else {
-        let most = has.min(USUAL_MOST_CORES);
-        let per_node = has / machine.topology.nodes();
-        return Ok(CoreList::for_machine(most, per_node).0);
-    };
-    match list.0.last() {
-        Some(&wanted) if wanted > has => Err(Failure::new(format!(
-            "{} has {has} hardware threads; cannot emulate {wanted} (choose 1 to {has})",
-            machine.name
-        ))),
-        _ => Ok(list.0.clone()),
+    if let Some(list) = asked {
+        usual_machine::check_cores(machine, list, "emulate")?;
+        return Ok(list.0.clone());
     }
+    let has = machine.hardware_threads();
+    let per_node = has / machine.topology.nodes();
+    Ok(CoreList::for_machine(has.min(USUAL_MOST_CORES), per_node).0)
 }

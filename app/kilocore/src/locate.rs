@@ -44,10 +44,6 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// The status of a program that was asked to end and ended as if all were well, as shells give it
-/// for Ctrl-C.
-const INTERRUPTED: i32 = 130;
-
 pub(crate) fn locate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = sampled::files(&arguments.shown)?;
     launch::check(&arguments.command)?;
@@ -177,10 +173,7 @@ fn one_run(
         },
     )?;
     if recording.interrupted || !recording.status.success() {
-        let status = match kilocore_process::shell_status(recording.status) {
-            0 => INTERRUPTED,
-            status => status,
-        };
+        let status = kilocore_process::status_of_bad_end(recording.status);
         launch::check_loaded(&command, status)?;
         say(&format!(
             "the program was interrupted or failed, with status {status}, in run {run} \

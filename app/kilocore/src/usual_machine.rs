@@ -1,6 +1,6 @@
-//! The machine that forecasts are for, and on which programs are emulated, if none is named.
+//! The machine that forecasts are for, and on which programs are emulated, if none is named, and what a machine has.
 
-use kilocore_command_line::say;
+use kilocore_command_line::{CoreList, Failure, say};
 use kilocore_machine::{Description, MachineError};
 
 /// The machine of this name, or else the largest known machine with processors by the maker of this
@@ -20,6 +20,22 @@ pub(crate) fn or_usual(name: Option<&str>, what: &str) -> Result<Description, Ma
         machine.name
     ));
     Ok(machine)
+}
+
+/// Refuses more cores than a machine has, which it cannot `forecast`, for one.
+pub(crate) fn check_cores(
+    machine: &Description,
+    cores: &CoreList,
+    what: &str,
+) -> Result<(), Failure> {
+    let has = machine.hardware_threads();
+    match cores.0.last() {
+        Some(&wanted) if wanted > has => Err(Failure::new(format!(
+            "{} has {has} hardware threads; cannot {what} {wanted} (choose 1 to {has})",
+            machine.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The name of the largest known real machine whose processors come from the maker that a

@@ -52,6 +52,12 @@ impl Orders {
         }
     }
 
+    /// Whether an instruction can take so many cycles.
+    #[must_use]
+    pub fn is_possible(cycles_per_instruction: f64) -> bool {
+        cycles_per_instruction > 0.0 && cycles_per_instruction <= 1_000.0
+    }
+
     /// Reads orders.
     ///
     /// # Errors
@@ -59,11 +65,7 @@ impl Orders {
     pub fn read(bytes: &[u8]) -> Result<Self, OrdersError> {
         let orders: Self = serde_json::from_slice(bytes)?;
         let takes = orders.cycles_per_instruction;
-        if takes > 0.0 && takes <= 1_000.0 {
-            Ok(orders)
-        } else {
-            Err(OrdersError::Instruction(takes))
-        }
+        if Self::is_possible(takes) { Ok(orders) } else { Err(OrdersError::Instruction(takes)) }
     }
 
     /// The bytes that [`read`](Self::read) takes.

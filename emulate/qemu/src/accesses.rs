@@ -85,7 +85,7 @@ pub(crate) extern "C" fn updated(vcpu: c_uint, _: u32, address: u64, _: *mut c_v
     }
 }
 
-/// A block without loads and stores begins.
+/// A block begins: one without loads and stores would let nobody go on otherwise.
 pub(crate) extern "C" fn block_begins(vcpu: c_uint, _: *mut c_void) {
     if clock::is_over() && guest::runs(vcpu) {
         let_others_go_on();

@@ -5,25 +5,24 @@
 
 use std::fmt::Write as _;
 
-use crate::{machine, memory};
+use kilocore_qemu_plugin::text;
 
-/// No path is longer.
-const MOST: usize = 64;
+use crate::machine;
 
 /// What such a file says on the simulated machine, if it is one of these.
-fn content(path: &[u8]) -> Option<String> {
+fn content(path: &str) -> Option<String> {
     let last = machine::cores() - 1;
     match path {
-        b"/sys/devices/system/cpu/online"
-        | b"/sys/devices/system/cpu/possible"
-        | b"/sys/devices/system/cpu/present" => {
+        "/sys/devices/system/cpu/online"
+        | "/sys/devices/system/cpu/possible"
+        | "/sys/devices/system/cpu/present" => {
             Some(if last == 0 { "0\n".to_owned() } else { format!("0-{last}\n") })
         }
-        b"/proc/cpuinfo" => Some((0..=last).fold(String::new(), |mut text, core| {
+        "/proc/cpuinfo" => Some((0..=last).fold(String::new(), |mut text, core| {
             let _ = write!(text, "processor\t: {core}\nmodel name\t: simulated\n\n");
             text
         })),
-        b"/proc/stat" => {
+        "/proc/stat" => {
             Some((0..=last).fold("cpu  0 0 0 0 0 0 0 0 0 0\n".to_owned(), |mut text, core| {
                 let _ = writeln!(text, "cpu{core} 0 0 0 0 0 0 0 0 0 0");
                 text
@@ -35,7 +34,7 @@ fn content(path: &[u8]) -> Option<String> {
 
 /// The program has opened the file whose path is at an address.
 pub(crate) fn opened(path: u64, descriptor: i64) {
-    let Some(path) = memory::text(path, MOST) else { return };
+    let Some(path) = text(path) else { return };
     let (Some(content), Ok(descriptor)) = (content(&path), i32::try_from(descriptor)) else {
         return;
     };

@@ -26,6 +26,8 @@ static FILTER: AtomicPtr<Filter> = AtomicPtr::new(ptr::null_mut());
 /// A thread of the program, as its own code knows it.
 #[derive(Debug)]
 pub(crate) struct Thread {
+    /// The processor of QEMU's that it has.
+    processor: c_uint,
     pub(crate) guest: Guest,
     pub(crate) repeats: repeats::Repeats,
     /// The word that the kernel clears when the thread has ended, or 0.
@@ -36,8 +38,6 @@ pub(crate) struct Thread {
 
 thread_local! {
     static THREAD: RefCell<Option<Rc<Thread>>> = const { RefCell::new(None) };
-    /// The processor of QEMU's that the thread has.
-    static PROCESSOR: Cell<c_uint> = const { Cell::new(NOBODY) };
 }
 
 /// Gives the program its machine.
@@ -52,14 +52,15 @@ pub(crate) fn machine() -> Option<&'static Guests> {
 /// Makes the calling thread the one that runs, with this task.
 pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
     let thread = Thread {
+        processor: vcpu,
         guest,
         repeats: repeats::Repeats::default(),
         clears: Cell::new(clears),
         call: RefCell::default(),
     };
-    PROCESSOR.set(vcpu);
-    THREAD.set(Some(Rc::new(thread)));
-    goes_on();
+    let thread = Rc::new(thread);
+    THREAD.set(Some(Rc::clone(&thread)));
+    goes_on(&thread);
 }
 
 /// The calling thread, if it is a task.
@@ -94,19 +95,17 @@ pub(crate) fn runs(vcpu: c_uint) -> bool {
 pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R {
     thread.guest.compute(clock::take_passed());
     let done = work(&thread.guest);
-    goes_on();
+    goes_on(thread);
     done
 }
 
 /// The calling thread goes on: it is the one that runs, and the clock is its own.
-pub(crate) fn goes_on() {
+pub(crate) fn goes_on(thread: &Thread) {
     let Some(machine) = machine() else { return };
     if machine.is_over() {
         return stop();
     }
-    let Some(thread) = this_thread() else { return };
-    let vcpu = PROCESSOR.get();
-    if RUNS.swap(vcpu, Ordering::Relaxed) != vcpu {
+    if RUNS.swap(thread.processor, Ordering::Relaxed) != thread.processor {
         HANDOVERS.more();
     }
     let filter = machine.filter().map_or(ptr::null_mut(), <*const Filter>::cast_mut);
@@ -117,8 +116,7 @@ pub(crate) fn goes_on() {
 
 /// Nothing is simulated any more: all threads go on, and nothing costs anything.
 pub(crate) fn stop() {
-    RUNS.store(NOBODY, Ordering::Relaxed);
-    clock::stop();
+    forget();
     if let Some(failure) = machine().and_then(Guests::failure) {
         report::fail(&failure.to_string());
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use kilocore_emulation_orders::{Counts, Report, Span, ThreadTimes};
@@ -14,8 +14,6 @@ use crate::machine;
 
 /// The file of the report.
 static FILE: Mutex<Option<File>> = Mutex::new(None);
-/// Whether this process has nothing to report.
-static SILENT: AtomicBool = AtomicBool::new(false);
 /// When the first thread began that the program made, and when the last one ended. In cycles.
 static FIRST: AtomicU64 = AtomicU64::new(u64::MAX);
 static LAST: AtomicU64 = AtomicU64::new(0);
@@ -33,11 +31,6 @@ pub(crate) fn thread_begins(now: Cycles) {
 
 pub(crate) fn thread_ends(now: Cycles) {
     LAST.fetch_max(now.0, Ordering::Relaxed);
-}
-
-/// This process has nothing to report: it is one that the program has forked.
-pub(crate) fn forget() {
-    SILENT.store(true, Ordering::Relaxed);
 }
 
 /// Writes the report of a program that ends.
@@ -98,9 +91,7 @@ pub(crate) fn say(why: &str) {
 
 fn put(report: &Report) {
     let mut file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(file) = &mut *file
-        && !SILENT.load(Ordering::Relaxed)
-    {
+    if let Some(file) = &mut *file {
         // Whoever waits for the report sees that it is not whole.
         let written = file
             .rewind()

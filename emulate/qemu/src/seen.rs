@@ -60,11 +60,15 @@ pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], resul
     match call {
         libc::SYS_clock_gettime => {
             if let Some(clock) = Clock::of(a) {
-                write(b, parts(now_ns(clock), 1));
+                memory::write_u64s(b, parts(now_ns(clock), 1));
             }
         }
-        libc::SYS_gettimeofday => drop(write(a, parts(now_ns(Clock::Real), 1_000))),
-        libc::SYS_time => drop(a != 0 && write(a, [now_ns(Clock::Real) / 1_000_000_000])),
+        libc::SYS_gettimeofday => {
+            memory::write_u64s(a, parts(now_ns(Clock::Real), 1_000));
+        }
+        libc::SYS_time => {
+            memory::write_u64s(a, [now_ns(Clock::Real) / 1_000_000_000]);
+        }
         libc::SYS_getcpu => {
             let (cpu, node) = guest::simulate(thread, |guest| (guest.cpu().0, guest.node().0));
             for (address, number) in [(a, cpu), (b, node)] {
@@ -90,8 +94,3 @@ pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], resul
 
 /// Bytes of a mask of processors that programs ask for at most.
 const MOST_BYTES: usize = 128;
-
-fn write<const N: usize>(address: u64, words: [u64; N]) -> bool {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    memory::write(address, &bytes)
-}

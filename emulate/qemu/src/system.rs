@@ -118,14 +118,13 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         Change::None => {}
         Change::Word { address, was } => memory::store(address, was),
         Change::Bytes { address, was } => {
-            let bytes: Vec<u8> = was.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            memory::write(address, &bytes);
+            memory::write_u64s(address, was);
         }
         Change::Outside => {
             // Whoever runs has to look who came back.
             crate::clock::interrupt();
             thread.guest.come_back();
-            guest::goes_on();
+            guest::goes_on(&thread);
         }
     }
     if !guest::runs(vcpu) || (-4095..0).contains(&result) {

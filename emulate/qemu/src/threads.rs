@@ -21,6 +21,7 @@ const BIRTH: Cycles = Cycles(15_000);
 /// Those that are not tasks yet.
 static UNBORN: Mutex<Unborn> = Mutex::new(Unborn { waiting: 0, born: VecDeque::new() });
 static CHANGED: Condvar = Condvar::new();
+
 /// Threads on their way to become tasks.
 #[derive(Debug)]
 struct Unborn {
@@ -155,7 +156,6 @@ pub(crate) fn forget_in_children() -> Result<(), String> {
     unsafe extern "C" fn in_child() {
         FORKED.store(true, Ordering::Relaxed);
         guest::forget();
-        report::forget();
     }
     // SAFETY: a function that only uses atomics and a thread local without a destructor to run.
     match unsafe { libc::pthread_atfork(None, None, Some(in_child)) } {

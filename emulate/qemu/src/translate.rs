@@ -86,7 +86,6 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                 site,
             );
         }
-        // A loop without loads and stores has to let others go on, too.
         let begins = accesses::block_begins;
         api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, ptr::null_mut());
         add(block, api::ADD, clock::address().cast(), time);

@@ -1,7 +1,6 @@
 //! Why a program cannot be emulated.
 
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use kilocore_emulation_orders::ReportError;
@@ -17,22 +16,6 @@ pub enum EmulateError {
     /// QEMU cannot run it, or is not there.
     #[error(transparent)]
     Qemu(#[from] QemuError),
-    /// The plugin is not where it should be.
-    #[error("{}: {source}; build the plugin, or name the one to use", library.display())]
-    Library {
-        /// Where it should be.
-        library: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// QEMU cannot be started.
-    #[error("cannot start {}: {source}", qemu.display())]
-    Start {
-        /// The path of QEMU.
-        qemu: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
     /// The files between the program and its starter cannot be made or read.
     #[error("cannot keep what the program is asked for: {0}; TMPDIR names a folder with room")]
     Files(io::Error),

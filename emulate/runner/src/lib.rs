@@ -17,5 +17,6 @@ mod point;
 mod study;
 
 pub use error::EmulateError;
+pub use kilocore_qemu::QemuError;
 pub use point::{Emulator, Point, emulate, emulate_all};
 pub use study::Emulated;

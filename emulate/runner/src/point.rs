@@ -13,7 +13,7 @@ use kilocore_emulation_orders::{MOST_BYTES, Orders, Report};
 use kilocore_process::{
     CpuId, Input, MOST_AT_A_TIME, NotStarted, Output, Start, allowed_cores, run, sized_for,
 };
-use kilocore_qemu::{Plugin, Program, command, find};
+use kilocore_qemu::{Plugin, Program, QemuError, command, find};
 
 use crate::EmulateError;
 
@@ -47,9 +47,7 @@ impl Emulator {
     /// # Errors
     /// If the plugin or QEMU is missing, or QEMU takes no plugins.
     pub fn new(library: &Path, qemu: Option<&Path>) -> Result<Self, EmulateError> {
-        let library = library
-            .canonicalize()
-            .map_err(|source| EmulateError::Library { library: library.to_owned(), source })?;
+        let library = kilocore_qemu::library(library)?;
         Ok(Self { library, qemu: find(qemu)?, cpu: "max".to_owned() })
     }
 
@@ -86,20 +84,18 @@ pub fn emulate_all(
     orders: &[Orders],
     emulator: &Emulator,
     output: Output<'_>,
-    done: &(dyn Fn(&Orders, &Point) -> bool + Sync),
+    done: &(dyn Fn(&Point) -> bool + Sync),
 ) -> Result<Vec<Point>, EmulateError> {
     let mut by_effort: Vec<usize> = (0..orders.len()).collect();
     by_effort.sort_by_key(|&index| orders[index].cores);
     let left = Mutex::new(by_effort);
     let results: Mutex<Vec<Option<Result<Point, EmulateError>>>> =
         Mutex::new(orders.iter().map(|_| None).collect());
-    let give_up = || lock(&left).clear();
     let work = |core: CpuId| {
         while let Some(index) = { lock(&left).pop() } {
-            let orders = &orders[index];
-            let point = on_core(words, orders, emulator, output, Input::Empty, Some(core));
-            if !point.as_ref().is_ok_and(|point| done(orders, point)) {
-                give_up();
+            let point = on_core(words, &orders[index], emulator, output, Input::Empty, Some(core));
+            if !point.as_ref().is_ok_and(done) {
+                lock(&left).clear();
             }
             lock(&results)[index] = Some(point);
         }
@@ -128,7 +124,7 @@ fn on_core(
 ) -> Result<Point, EmulateError> {
     let words = sized_for(words, orders.cores);
     let (name, arguments) = words.split_first().ok_or(EmulateError::NoProgram)?;
-    let program = Program::find(name, arguments).map_err(kilocore_qemu::QemuError::from)?;
+    let program = Program::find(name, arguments).map_err(QemuError::from)?;
     let folder = tempfile::tempdir().map_err(EmulateError::Files)?;
     let (asked, told) = (folder.path().join("orders"), folder.path().join("report"));
     write(&asked, &orders.to_bytes()).map_err(EmulateError::Files)?;
@@ -158,7 +154,9 @@ fn on_core(
         ..Start::default()
     });
     let end = end.map_err(|reason| match reason {
-        NotStarted::Refused(source) => EmulateError::Start { qemu: emulator.qemu.clone(), source },
+        NotStarted::Refused(source) => {
+            QemuError::Start { qemu: emulator.qemu.clone(), source }.into()
+        }
         held @ NotStarted::HeldBack => EmulateError::Files(held.into()),
     })?;
     let bytes = read(&mut report).map_err(EmulateError::Files)?;

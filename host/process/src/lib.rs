@@ -53,5 +53,5 @@ pub use signals::{Held, MOST_AT_A_TIME};
 pub use sized_command::{is_sized, sized_for};
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;
-pub use status::shell_status;
+pub use status::{shell_status, status_of_bad_end};
 pub use unloaded::{Unloaded, why_unloaded};

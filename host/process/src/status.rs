@@ -9,6 +9,17 @@ pub fn shell_status(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
+/// The status to end with after a program that was asked to end, or failed: the program's own, or, if it ended as if
+/// all were well, that which shells give for Ctrl-C.
+#[must_use]
+pub fn status_of_bad_end(status: ExitStatus) -> i32 {
+    const INTERRUPTED: i32 = 130;
+    match shell_status(status) {
+        0 => INTERRUPTED,
+        status => status,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! QEMU's interface for plugins, declared from its documentation.
 //!
 //! [`api`] has QEMU's functions as they are, from version 1 of the interface (QEMU 7.2) on. The rest is what
-//! each plugin needs besides: [`plugin_version!`] says which version a plugin was made for, [`access`] whether
+//! each plugin needs besides: [`plugin!`] defines what QEMU looks for, [`access`] whether
 //! an access loads or stores, [`instruction`] what an instruction may do, and [`instruction_bytes`] and
 //! [`read`] look at the program's memory.
 //!
@@ -25,13 +25,16 @@
 pub mod access;
 pub mod api;
 mod code;
+mod entry;
 mod guest_base;
 pub mod instruction;
 mod memory;
 mod version;
 
 pub use code::instruction_bytes;
+#[doc(hidden)]
+pub use entry::install;
 pub use guest_base::{guest_base, learn_base};
-pub use memory::read;
+pub use memory::{read, text, write};
 #[doc(hidden)]
 pub use version::{OLD, choose};

@@ -2,9 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::Program;
+use crate::{Program, QemuError};
 
 /// A plugin, and what it is told.
 #[derive(Debug, Clone)]
@@ -13,6 +13,15 @@ pub struct Plugin<'a> {
     pub library: &'a Path,
     /// Its arguments, each as `key=value`, in any characters: commas are taken care of.
     pub arguments: Vec<OsString>,
+}
+
+/// The whole path of a plugin or of a library that is put under the program.
+///
+/// # Errors
+/// [`QemuError::Library`] if it is not there.
+pub fn library(path: &Path) -> Result<PathBuf, QemuError> {
+    let library = path.to_owned();
+    path.canonicalize().map_err(|source| QemuError::Library { library, source })
 }
 
 /// The command that runs a program under QEMU with a plugin, and with these variables in the program's

@@ -23,6 +23,14 @@ pub enum QemuError {
         /// The path of QEMU.
         qemu: PathBuf,
     },
+    /// The plugin is not where it should be.
+    #[error("{}: {source}; build the plugin, or name the one to use", library.display())]
+    Library {
+        /// Where it should be.
+        library: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// QEMU cannot be started.
     #[error("cannot start {}: {source}", qemu.display())]
     Start {

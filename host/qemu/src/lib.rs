@@ -17,7 +17,7 @@ mod find;
 mod linkage;
 mod program;
 
-pub use command::{Plugin, command};
+pub use command::{Plugin, command, library};
 pub use error::{ProgramError, QemuError};
 pub use find::find;
 pub use linkage::Linkage;

@@ -63,6 +63,14 @@ pub struct ForecastHere {
     pub one_core_spins: bool,
 }
 
+impl ForecastHere {
+    /// Whether its middle is near what was measured. Bands that meet further away agree and say little.
+    #[must_use]
+    pub fn is_near(&self, measured: &ScalingPoint) -> bool {
+        (measured.speedup_low / APART..=measured.speedup_high * APART).contains(&self.speedup)
+    }
+}
+
 /// What the measurement says by itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Shown {

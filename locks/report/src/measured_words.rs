@@ -198,9 +198,8 @@ fn good_for(here: &MeasuredHere) -> Option<String> {
     }
     let forecast = here.forecast?;
     let last = here.comparable()?;
-    let near = last.speedup_low / NEAR..=last.speedup_high * NEAR;
     let beside = match forecast.agrees {
-        true if near.contains(&forecast.speedup) => "The forecast agrees with that",
+        true if forecast.is_near(&last) => "The forecast agrees with that",
         true => "The forecast's band reaches that, and its middle does not",
         false => "The forecast does not agree with that",
     };
@@ -215,10 +214,6 @@ fn good_for(here: &MeasuredHere) -> Option<String> {
         forecast.speedup, last.cores, forecast.low, forecast.high
     ))
 }
-
-/// A forecast agrees with what was measured if it is no further than this factor from the fastest and the slowest
-/// round. Bands that meet further away do not contradict one another.
-const NEAR: f64 = 1.2;
 
 /// How many times as much as on one core, with the extremes of the rounds.
 pub(crate) fn speedup(point: &ScalingPoint) -> String {

@@ -59,46 +59,21 @@ mod vcpus;
 mod word;
 mod words;
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use kilocore_qemu_plugin::{access, api, plugin};
 
-use kilocore_qemu_plugin::{access, api, plugin_version};
+plugin!(install);
 
-plugin_version!();
-
-/// QEMU calls this once, before the program begins.
-///
-/// # Safety
-/// Only QEMU calls it, with `argc` strings in `argv` and a description of itself.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn qemu_plugin_install(
-    id: api::PluginId,
-    _info: *const c_void,
-    argc: c_int,
-    argv: *const *const c_char,
-) -> c_int {
-    // SAFETY: QEMU gives as many strings as it says.
-    let arguments = (0..argc as usize).map(|at| unsafe { CStr::from_ptr(*argv.add(at)) });
-    match install(id, arguments) {
-        Ok(()) => 0,
-        Err(what) => {
-            eprintln!("kilocore: {what}");
-            1
-        }
-    }
-}
-
-fn install<'a>(id: api::PluginId, arguments: impl Iterator<Item = &'a CStr>) -> Result<(), String> {
+fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     let mut shared = None;
     for argument in arguments {
-        let text = argument.to_str().map_err(|_| "an argument is no text")?;
-        match text.split_once('=') {
+        match argument.split_once('=') {
             Some(("shared", file)) => shared = Some(file.to_owned()),
             Some(("locks", "on")) => traced::turn_on(),
             Some(("window", number)) => chain::set_window(
                 number.parse().map_err(|_| format!("the window '{number}' is no number"))?,
             ),
             Some(("sites", "on")) => sites::turn_on(),
-            _ => return Err(format!("the plugin has no argument '{text}'")),
+            _ => return Err(format!("the plugin has no argument '{argument}'")),
         }
     }
     let file = shared.ok_or("the plugin needs the argument shared=FILE")?;

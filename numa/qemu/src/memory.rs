@@ -2,29 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use kilocore_qemu_plugin::{guest_base, read};
-
-/// The size of a page.
-const PAGE: u64 = 4096;
-
-/// The text at an address of the program's, up to a zero byte. There is none if there is no memory.
-pub(crate) fn text(address: u64) -> Option<String> {
-    let mut text = Vec::new();
-    let mut at = address.checked_add(guest_base())?;
-    while text.len() < libc::PATH_MAX as usize {
-        // Up to the end of a page, because the next one may not be there.
-        let mut bytes = [0_u8; PAGE as usize];
-        let length = (PAGE - at % PAGE) as usize;
-        read(at, &mut bytes[..length])?;
-        if let Some(end) = bytes[..length].iter().position(|byte| *byte == 0) {
-            text.extend(&bytes[..end]);
-            return Some(String::from_utf8_lossy(&text).into_owned());
-        }
-        text.extend(&bytes[..length]);
-        at += length as u64;
-    }
-    None
-}
+use kilocore_qemu_plugin::guest_base;
 
 /// The number in a word of 1, 2, 4 or 8 bytes. The program has just used the word, and nobody has given its
 /// memory back since (`gate.rs`).

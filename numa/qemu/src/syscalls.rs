@@ -2,11 +2,12 @@
 
 use std::ffi::c_uint;
 
+use kilocore_qemu_plugin::api::PluginId;
+use kilocore_qemu_plugin::text;
 use kilocore_references::record::Record;
 
 use crate::thread::Thread;
-use crate::{address_space, area, gate, memory, sites, traced, vcpus};
-use kilocore_qemu_plugin::api::PluginId;
+use crate::{address_space, area, gate, sites, traced, vcpus};
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(
@@ -81,7 +82,7 @@ fn replaced(thread: &mut Thread, path: u64) {
     if traced::is_on() {
         thread.tell_locks();
     }
-    thread.write(&Record::Replaced(memory::text(path).unwrap_or_default().into()));
+    thread.write(&Record::Replaced(text(path).unwrap_or_default().into()));
     thread.publish();
 }
 

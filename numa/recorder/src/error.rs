@@ -1,7 +1,6 @@
 //! Why a program cannot be recorded.
 
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use kilocore_qemu::QemuError;
@@ -17,14 +16,6 @@ pub enum RecordError {
     /// QEMU cannot run it, or is not there.
     #[error(transparent)]
     Qemu(#[from] QemuError),
-    /// The plugin is not where it should be.
-    #[error("{}: {source}; build the plugin, or name the one to use", library.display())]
-    Library {
-        /// Where it should be.
-        library: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
     /// QEMU ended before the plugin had begun.
     #[error(
         "QEMU did not begin with the program ({status}); what it said is above. The plugin is for QEMU \

@@ -109,11 +109,7 @@ fn prepare(
     let (name, arguments) = command.split_first().ok_or(RecordError::NoProgram)?;
     let program = Program::find(name, arguments).map_err(QemuError::from)?;
     let emulator = qemu::find(options.qemu.as_deref())?;
-    let library = options
-        .library
-        .canonicalize()
-        .map_err(|source| RecordError::Library { library: options.library.clone(), source })?;
-    Ok((program, emulator, library))
+    Ok((program, emulator, qemu::library(&options.library)?))
 }
 
 /// Runs a program and calls `consume` with the stream of what it does, while it runs.
@@ -182,10 +178,7 @@ fn preloaded(
     program: &Program,
     about: &mut About,
 ) -> Result<Vec<OsString>, RecordError> {
-    let library = sites
-        .library
-        .canonicalize()
-        .map_err(|source| RecordError::Library { library: sites.library.clone(), source })?;
+    let library = qemu::library(&sites.library)?;
     let others = std::env::var_os("LD_PRELOAD");
     let variables = allocations::variables(sites, &library, &program.file, others.as_deref());
     Ok(variables.unwrap_or_else(|why| {

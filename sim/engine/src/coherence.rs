@@ -172,17 +172,16 @@ impl Coherence {
     }
 
     /// Whether others can notice an access that does not [hit](Self::hits): one that takes a line from them or
-    /// waits for them. Cores may be ahead of one another by `disorder`.
+    /// waits for them.
     pub(crate) fn concerns_others(
         &self,
         line: LineId,
         cache: CacheId,
         access: Access,
         now: Cycles,
-        disorder: Cycles,
     ) -> bool {
         let state = &self.lines[line];
-        let lately = state.transfers > 0 && state.busy_until + disorder > now;
+        let lately = state.transfers > 0 && state.busy_until + self.queues.disorder() > now;
         let elsewhere = state.owner != NOBODY && state.owner != cache;
         let shared = u64::from(state.sharers) > u64::from(self.sharers.contains(line, cache));
         let written = access != Access::Read;

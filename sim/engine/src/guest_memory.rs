@@ -6,8 +6,6 @@ mod streams;
 
 use std::ops::Range;
 
-use kilocore_platform::Cycles;
-
 pub use self::filter::Filter;
 pub(crate) use self::pages::PAGE_BYTES;
 use self::pages::Pages;
@@ -25,15 +23,13 @@ pub(crate) struct GuestMemory {
     pub(crate) streams: Table<CoreId, Streams>,
     /// The cores of each private cache.
     cores: Table<CacheId, Vec<CoreId>>,
-    /// Cores may be ahead of one another by so much.
-    pub(crate) disorder: Cycles,
     lines_to_page: u32,
     line_shift: u32,
 }
 
 impl GuestMemory {
     /// Memory without pages, for cores with these caches.
-    pub(crate) fn new(caches: &[CacheId], nodes: usize, line_shift: u32, disorder: Cycles) -> Self {
+    pub(crate) fn new(caches: &[CacheId], nodes: usize, line_shift: u32) -> Self {
         let most = caches.iter().map(|cache| cache.index() + 1).max().unwrap_or(0);
         let mut cores: Table<CacheId, Vec<CoreId>> = vec![Vec::new(); most].into();
         for (core, &cache) in caches.iter().enumerate() {
@@ -45,7 +41,6 @@ impl GuestMemory {
             filters: filters.collect::<Vec<_>>().into(),
             streams: vec![Streams::default(); caches.len()].into(),
             cores,
-            disorder,
             lines_to_page: PAGE_BYTES.trailing_zeros() - line_shift,
             line_shift,
         }

@@ -85,14 +85,8 @@ impl Target {
 
     /// Refuses more cores than the machine has.
     pub(super) fn check_cores(&self, machine: &Description) -> Result<(), Failure> {
-        let has = machine.hardware_threads();
-        match self.cores.as_ref().and_then(|cores| cores.0.last()) {
-            Some(&wanted) if wanted > has => Err(Failure::new(format!(
-                "{} has {has} hardware threads; cannot forecast {wanted} (choose 1 to {has})",
-                machine.name
-            ))),
-            _ => Ok(()),
-        }
+        let Some(cores) = &self.cores else { return Ok(()) };
+        usual_machine::check_cores(machine, cores, "forecast")
     }
 
     pub(super) fn seed(&self) -> u64 {

@@ -46,6 +46,11 @@ impl Queues {
         self.disorder = most;
     }
 
+    /// How much earlier a request may be than one that was served before it.
+    pub(super) fn disorder(&self) -> Cycles {
+        self.disorder
+    }
+
     /// When a request that arrives at `now` has passed the directory of a node.
     pub(super) fn pass_directory(&mut self, costs: &Costs, node: NodeId, now: Cycles) -> Cycles {
         self.directories[node].take_turn(now, costs.home_service, self.disorder)

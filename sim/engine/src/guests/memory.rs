@@ -70,7 +70,7 @@ impl Engine {
         self.memory.become_layered(&self.costs);
         self.memory.report_losses(disorder);
         let caches: Vec<CacheId> = self.cores.iter().map(|core| core.place.cache).collect();
-        let memory = GuestMemory::new(&caches, self.costs.nodes, self.costs.line_shift, disorder);
+        let memory = GuestMemory::new(&caches, self.costs.nodes, self.costs.line_shift);
         self.guests = Some(Box::new(memory));
     }
 
@@ -88,14 +88,13 @@ impl Engine {
     /// Charges for an access that need not be in order.
     fn refer_ahead(&mut self, address: u64, access: Access) -> Step {
         let Some(place) = self.physical(address) else { return Step::Fault };
-        let disorder = self.guests().disorder;
         self.operations += 1;
         let line = self.line_at(place.0);
         let core = self.current_core();
         let (here, now) = (core.place, core.time);
         if self.memory.hits(line, here.cache, access) {
             self.access(line, access);
-        } else if self.memory.concerns_others(line, here.cache, access, now, disorder) {
+        } else if self.memory.concerns_others(line, here.cache, access, now) {
             return Step::InOrder;
         } else {
             self.fetch_ahead(address, line, access);
