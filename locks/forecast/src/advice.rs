@@ -12,6 +12,7 @@ mod held_against;
 mod kernel_locks;
 mod kernel_subject;
 mod limited_here;
+mod may_scale;
 mod next_step;
 mod not_by_locks_here;
 mod only_waits;
@@ -27,6 +28,7 @@ mod watched;
 
 use kilocore_figures::Shape;
 use kilocore_lock_profile::Profile;
+use kilocore_machine::Description;
 
 use answer::{answer, not_seen, unknown};
 use cautions::cautions;
@@ -34,6 +36,7 @@ use culprit::culprit;
 use expected_gain::{about_gains, nothing_helps, praise};
 pub(crate) use held_against::held_against;
 pub(crate) use kernel_locks::said_beside;
+use may_scale::may_scale;
 pub(crate) use next_step::with_next_steps;
 use outlook::{LESSER_PART, lost, shape};
 use read_write::{about_rw_gains, no_rw_lock_helps, praise_rw};
@@ -71,8 +74,9 @@ pub(crate) fn advise(
     profiled: &Profiled,
     choice: &Choice<'_>,
     second: Option<&SecondChoice<'_>>,
-    machine: &str,
+    target: &Description,
 ) -> Recommendation {
+    let machine = target.name.as_str();
     let waiting = choice.today.end().point.wait_share;
     let matters = if choice.helps || second.is_some_and(|second| second.helps) {
         waiting >= NO_MATTER
@@ -81,9 +85,10 @@ pub(crate) fn advise(
     };
     let mut gaps = view.gaps();
     let run = view.run();
-    let vague = matters.then(|| vague_hold(choice.today, &profiled.locks, run)).flatten();
-    let is_vague = vague.is_some();
-    gaps.splice(0..0, vague);
+    let vague = || vague_hold(choice.today, &profiled.locks, run);
+    let open = matters.then(|| vague().or_else(|| may_scale(choice.today, target, run))).flatten();
+    let is_open = open.is_some();
+    gaps.splice(0..0, open);
     let contended = run.and_then(watched::contended);
     let waits_elsewhere = contended.is_some() || run.and_then(kernel_locks::gap).is_some();
     let in_kernel = kernel_locks::large(view.profile);
@@ -93,7 +98,7 @@ pub(crate) fn advise(
     }
     let mut answer = if profiled.conduct.takes_turns {
         cores_unused(choice, waiting, &profiled.conduct, machine)
-    } else if matters && !is_vague && !view.coverage.is_of_a_lesser_part() {
+    } else if matters && !is_open && !view.coverage.is_of_a_lesser_part() {
         limited(choice, second, (profiled, view.profile, machine))
     } else if let Some(in_kernel) = in_kernel {
         let mut answer = in_kernel.limits(None);

@@ -83,7 +83,7 @@ fn simulated(
             let gain = rw_locks.gain(second.best.lock, under);
             second.weighed(gain)
         });
-        advise(&view, &profiled, &choice, second.as_ref(), &question.machine.name)
+        advise(&view, &profiled, &choice, second.as_ref(), question.machine)
     });
     let growing = match recommendation.verdict {
         Verdict::LimitedByLocks if by_curves => {

@@ -31,8 +31,9 @@ pub(super) fn curve(lock: &'static str, rates: &[(u32, f64)], band: f64, waiting
 
 /// A machine with more cores in a node than the curves have: measurements of other programs, on several nodes, say
 /// nothing of these.
-fn machine_of_large_nodes() -> Description {
-    kilocore_machine::find("epyc-9554-2s").expect("it is known")
+fn machine_of_large_nodes(name: &str) -> Description {
+    let machine = kilocore_machine::find("epyc-9554-2s").expect("it is known");
+    Description { name: name.to_owned(), ..machine }
 }
 
 /// The answer to a profile, the first of whose curves is of the program as it is. Curves of read-write locks
@@ -45,10 +46,11 @@ pub(super) fn advise(
 ) -> Recommendation {
     let view = View::of(profile);
     view.withheld().unwrap_or_else(|| {
-        let choice = Choice::for_program(curves, profiled, &machine_of_large_nodes()).weighed(None);
+        let machine = machine_of_large_nodes(machine);
+        let choice = Choice::for_program(curves, profiled, &machine).weighed(None);
         let second = SecondChoice::among(choice.taken(), rw_curves, &profiled.locks);
         let second = second.map(|second| second.weighed(None));
-        super::advise(&view, profiled, &choice, second.as_ref(), machine)
+        super::advise(&view, profiled, &choice, second.as_ref(), &machine)
     })
 }
 
@@ -335,19 +337,37 @@ fn the_culprit_is_named_by_where_it_is_acquired() {
     assert!(text.contains("the mutex acquired at get and put, made or first"), "{text}");
 }
 
+/// The profile of threads that computed and waited for locks so long while they were watched, in nanoseconds.
+fn waited(observed: Nanoseconds, user: u64, locks: u64) -> Profile {
+    let mut profile = profile();
+    let [user, locks] = [user, locks].map(Nanoseconds);
+    let times = Activities { user, locks, ..Activities::default() };
+    let roles = vec![RoleTimes { times, ..RoleTimes::default() }];
+    profile.runs[0].times = Some(ThreadTimes { observed, roles, ..ThreadTimes::default() });
+    profile
+}
+
+const SECOND: Nanoseconds = Nanoseconds(1_000_000_000);
+
+#[test]
+fn a_forecast_whose_band_holds_that_it_scales_is_no_verdict() {
+    let bends_late = [(1, 1.0), (24, 20.0), (48, 25.0)];
+    let curves = [curve("futex", &bends_late, 0.01, 0.4), curve("mcs", &bends_late, 0.01, 0.4)];
+    let (idle, waiting) = (waited(SECOND, 999, 1), waited(SECOND, 900, 100));
+    let (open, text) = advice_on(&curves, &profiled(), &idle);
+    assert_eq!(open.verdict, Verdict::Unknown, "{text}");
+    assert!(text.contains("forecast to do 52 % of what") && text.contains("25 % to all"), "{text}");
+    // Threads do wait for locks already, or not even the end of the band is so high.
+    assert_eq!(advice_on(&curves, &profiled(), &waiting).0.verdict, Verdict::LimitedByLocks);
+    let bends_soon = [(1, 1.0), (24, 20.0), (48, 22.0)];
+    let curves = [curve("futex", &bends_soon, 0.01, 0.4), curve("mcs", &bends_soon, 0.01, 0.4)];
+    assert_eq!(advice_on(&curves, &profiled(), &idle).0.verdict, Verdict::LimitedByLocks);
+}
+
 #[test]
 fn a_lock_whose_hold_is_hardly_known_limits_nothing_yet() {
     let curves = [curve("futex", &FALLING, 0.01, 0.9), curve("mcs", &FALLING, 0.01, 0.9)];
-    let (mut profiled, mut profile) = (profiled(), profile());
-    let role = RoleTimes::default();
-    let mut waited = |observed, user, locks| {
-        let [user, locks] = [user, locks].map(Nanoseconds);
-        let times = Activities { user, locks, ..Activities::default() };
-        let roles = vec![RoleTimes { times, ..role.clone() }];
-        profile.runs[0].times = Some(ThreadTimes { observed, roles, ..ThreadTimes::default() });
-        profile.clone()
-    };
-    const SECOND: Nanoseconds = Nanoseconds(1_000_000_000);
+    let mut profiled = profiled();
     let (idle, busy) = (waited(SECOND, 999, 1), waited(SECOND, 900, 100));
     let shortly = waited(Nanoseconds(2_000_000), 900, 100);
     profiled.locks[0].hold_range = Some([100.0, 1_700.0].map(Nanoseconds));
