@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop what-if verdicts emulation servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts emulation emulation-published servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -184,6 +184,12 @@ verdicts: all
 emulation: all
 	@tools/install-packages $$(tools/verdicts/measure --packages)
 	tools/emulation/beside-host --page docs/evidence/emulation.md
+
+## emulation-published: packaged programs emulated on the machines of the published measurements, beside these, into
+## docs/evidence/emulation-published.md; takes an hour
+emulation-published: all
+	@tools/install-packages $$(tools/emulation/beside-published --packages)
+	tools/emulation/beside-published --page docs/evidence/emulation-published.md
 
 ## same-output: sixty real programs alone and under run, record locks and run --pages: the same output, errors
 ## and exit status; takes a quarter of an hour

@@ -7,6 +7,7 @@ use clap::Args;
 
 use kilocore_lock_profile::{Scaling, WhyNotTimed};
 
+use crate::emulate::{Emulation, emulated_there};
 use crate::examples;
 use crate::forecast::profile::{Target, show};
 use crate::record::locks::{self, RecordingOptions};
@@ -32,6 +33,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     once: bool,
     #[command(flatten)]
+    emulation: Emulation,
+    #[command(flatten)]
     timing: TimingOptions,
     #[command(flatten)]
     window: Window,
@@ -43,6 +46,7 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // What can fail early fails before the program is run.
     let machine = arguments.target.machine()?;
     let files = arguments.reports.files()?;
+    let emulator = arguments.emulation.emulator()?;
     arguments.keep.as_deref().map_or(Ok(()), locks::check)?;
     let timing = arguments.timing.timing()?.filter(|_| !arguments.once);
     let wanted = RecordingOptions {
@@ -67,6 +71,9 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(timing) = &timing {
         let choice = arguments.subject.choice()?;
         forecast = try_recommended(forecast, &measured, choice, timing);
+    }
+    if let (Some(emulator), Some(command)) = (&emulator, arguments.subject.choice()?.command()) {
+        forecast = emulated_there(forecast, command, &machine, emulator);
     }
     show(&forecast, (&measured.profile, target, &machine), reports, &files, answer)?;
     // To have seen too little is an answer: the program's end is ours all the same.

@@ -1,19 +1,29 @@
 //! `kilocore emulate -- CMD…`: the program itself, on a machine that is not here.
 
+mod there;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use kilocore_command_line::reports::Reports;
-use kilocore_command_line::{CoreList, Failure, output, say};
-use kilocore_emulation::{EmulateError, Emulated, Emulator, Point, QemuError, emulate_all};
+use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
+use kilocore_emulation::{
+    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Point, QemuError, Variant,
+    emulate_all, time_instructions,
+};
 use kilocore_emulation_orders::Orders;
+use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_process::{Output, is_sized, shell_status, status_of_bad_end};
 
+use crate::lock_name::rw_lock_for_programs_named;
+use crate::run::Replaced;
 use crate::sampling::shell_word;
 use crate::{examples, launch, usual_machine};
+
+pub(crate) use there::{Emulation, emulated_there};
 
 /// Runs a program on a simulated machine, on each number of cores in turn.
 #[derive(Debug, Args)]
@@ -26,6 +36,12 @@ pub(crate) struct Arguments {
     /// Numbers of cores, as in 1,6,12-48:12 [default: what suits the machine, up to 64]
     #[arg(long, value_name = "LIST")]
     cores: Option<CoreList>,
+    /// Emulate the program under these locks as well, as `run --lock` puts them in the place of its mutexes
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = lock_named)]
+    lock: Vec<LockId>,
+    /// The same for its read-write locks; with `--lock`, under each of those with each of these
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rw_lock_for_programs_named)]
+    rwlock: Vec<RwLockId>,
     /// Seed of all chance
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -33,9 +49,10 @@ pub(crate) struct Arguments {
     /// exact
     #[arg(long, value_name = "CYCLES", default_value_t = Orders::DISORDER, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     disorder: u64,
-    /// Cycles that an instruction takes which waits for nothing
-    #[arg(long, value_name = "CYCLES", default_value_t = Orders::CYCLES_PER_INSTRUCTION, value_parser = cycles)]
-    cycles_per_instruction: f64,
+    /// Cycles that an instruction takes which waits for nothing, or `measured`: from the program's time on one core of
+    /// this host [default: 1]
+    #[arg(long, value_name = "CYCLES", value_parser = cycles)]
+    cycles_per_instruction: Option<Cycles>,
     /// The QEMU that executes the program [default: qemu-x86_64]
     #[arg(long, value_name = "PATH")]
     qemu: Option<PathBuf>,
@@ -50,11 +67,22 @@ pub(crate) struct Arguments {
 /// More cores are emulated only if somebody asks for them: it takes as much longer.
 const USUAL_MOST_CORES: u32 = 64;
 
-fn cycles(text: &str) -> Result<f64, String> {
-    let cycles: f64 =
-        text.parse().map_err(|_| "give a number of cycles, such as 0.8".to_owned())?;
+/// What an instruction takes.
+#[derive(Debug, Clone, Copy)]
+enum Cycles {
+    Given(f64),
+    Measured,
+}
+
+fn cycles(text: &str) -> Result<Cycles, String> {
+    if text == "measured" {
+        return Ok(Cycles::Measured);
+    }
+    let cycles: f64 = text
+        .parse()
+        .map_err(|_| "give a number of cycles, such as 0.8, or `measured`".to_owned())?;
     if Orders::is_possible(cycles) {
-        Ok(cycles)
+        Ok(Cycles::Given(cycles))
     } else {
         Err("give a number above 0 and at most 1000".to_owned())
     }
@@ -65,21 +93,33 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     launch::check(&arguments.command)?;
     let machine = usual_machine::or_usual(arguments.machine.as_deref(), "emulating")?;
     let counts = counts(arguments.cores.as_ref(), &machine)?;
-    let library = launch::library("libkilocore_emulate_qemu.so")?;
-    let emulator = Emulator::new(&library, arguments.qemu.as_deref())?;
+    let emulator = there::emulator(arguments.qemu.as_deref())?;
     if !is_sized(&arguments.command) && counts.len() > 1 {
         say(
             "no {cores} in the command: if the program does not ask how many processors it has, it makes as many \
              threads on each number of cores",
         );
     }
-    let orders = |cores| Orders {
+    let variants = arguments.variants()?;
+    let usual = Orders {
         seed: arguments.seed,
         disorder: arguments.disorder,
-        cycles_per_instruction: arguments.cycles_per_instruction,
-        ..Orders::new(machine.clone(), cores)
+        ..Orders::new(machine.clone(), 1)
     };
-    let all: Vec<Orders> = counts.iter().map(|&cores| orders(cores)).collect();
+    let (cycles_per_instruction, cycles_from) = match arguments.cycles_per_instruction {
+        None => (usual.cycles_per_instruction, CyclesFrom::Estimated),
+        Some(Cycles::Given(cycles)) => (cycles, CyclesFrom::Given),
+        Some(Cycles::Measured) => {
+            let (command, orders) = (&arguments.command, usual.clone());
+            (timed(command, orders, &emulator, Output::ToStderr)?, CyclesFrom::Measured)
+        }
+    };
+    let orders = |cores| Orders { cores, cycles_per_instruction, ..usual.clone() };
+    let asked = |variables: &Variables| {
+        let asked = |&cores| Asked { orders: orders(cores), variables: variables.clone() };
+        counts.iter().map(asked).collect::<Vec<_>>()
+    };
+    let all: Vec<Asked> = variants.iter().flat_map(|(_, variables)| asked(variables)).collect();
     let bar = output::progress(all.len() as u64, "emulating");
     let done = |point: &Point| {
         bar.inc(1);
@@ -87,15 +127,7 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let points = emulate_all(&arguments.command, &all, &emulator, Output::ToStderr, &done);
     bar.finish_and_clear();
-    let points = points.map_err(|error| match error {
-        EmulateError::NoReport { status } => {
-            Failure::with_status_of_program(error.to_string(), shell_status(status))
-        }
-        EmulateError::Qemu(QemuError::Start { qemu, source }) => {
-            launch::cannot_start(qemu.as_os_str(), source)
-        }
-        other => other.into(),
-    })?;
+    let points = points.map_err(failure)?;
     if let Some(bad) = points.iter().find(|point| ended_badly(point)) {
         let status = status_of_bad_end(bad.status);
         say(&format!(
@@ -103,15 +135,81 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ));
         return Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)));
     }
+    let mut points = points.into_iter();
+    let variants = variants.into_iter().map(|(locks, _)| Variant {
+        locks,
+        points: counts.iter().copied().zip(points.by_ref().take(counts.len())).collect(),
+    });
     let words: Vec<String> = arguments.command.iter().map(|word| shell_word(word)).collect();
     let study = Emulated {
         generated: output::generated(),
         command: words.join(" "),
         orders: orders(counts[0]),
-        points: counts.iter().copied().zip(points).collect(),
+        cycles_from,
+        variants: variants.collect(),
     };
     arguments.reports.deliver_study(&files, &study)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Variables of a program's environment.
+type Variables = Vec<(OsString, OsString)>;
+
+fn failure(error: EmulateError) -> Failure {
+    match error {
+        EmulateError::NoReport { status } => {
+            Failure::with_status_of_program(error.to_string(), shell_status(status))
+        }
+        EmulateError::Ended { status } => {
+            Failure::with_status_of_program(error.to_string(), status_of_bad_end(status))
+        }
+        EmulateError::Qemu(QemuError::Start { qemu, source }) => {
+            launch::cannot_start(qemu.as_os_str(), source)
+        }
+        other => other.into(),
+    }
+}
+
+impl Arguments {
+    /// The program as it is, and under all choices of other locks: their names, and what puts them under it.
+    fn variants(&self) -> Result<Vec<(String, Variables)>, Failure> {
+        let mut variants = vec![(Variant::OWN.to_owned(), Variables::new())];
+        let each = |names: Vec<&'static str>| match names.is_empty() {
+            true => vec![None],
+            false => names.into_iter().map(Some).collect(),
+        };
+        let locks = each(self.lock.iter().map(|lock| lock.name()).collect());
+        let rw_locks = each(self.rwlock.iter().map(|lock| lock.name()).collect());
+        for &lock in &locks {
+            for &rwlock in &rw_locks {
+                let names: Vec<&str> = [lock, rwlock].into_iter().flatten().collect();
+                if !names.is_empty() {
+                    let environment = Replaced { lock, rwlock }.environment(&self.command)?;
+                    variants.push((names.join(", "), environment));
+                }
+            }
+        }
+        Ok(variants)
+    }
+}
+
+/// How many cycles an instruction takes by a program's time on one core of this host.
+fn timed(
+    command: &[OsString],
+    orders: Orders,
+    emulator: &Emulator,
+    output: Output<'_>,
+) -> Result<f64, Failure> {
+    let clock_ghz = kilocore_hardware::core_clock_ghz().ok_or_else(|| {
+        Failure::new("the clock of this host's cores is not known, nor what an instruction takes")
+    })?;
+    let timed = time_instructions(command, &orders.into(), emulator, output, clock_ghz);
+    let Instructions { count, computed, cycles } = timed.map_err(failure)?;
+    say(&format!(
+        "an instruction takes {cycles} cycles: {count} of them take {computed:.1?} on one core of this host, of \
+         {clock_ghz:.2} GHz (measured); --cycles-per-instruction {cycles} gives these figures again"
+    ));
+    Ok(cycles)
 }
 
 /// Whether a run ended in another way than it should.

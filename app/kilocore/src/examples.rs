@@ -72,6 +72,7 @@ Examples:
 pub(crate) const EMULATE: &str = "\
 Examples:
   kilocore emulate --machine opteron-6344-4s --cores 1,6,12,24,48 -- ./program -t {cores}
+  kilocore emulate --lock mcs,cna,mcs-park --cores 1,24,48 -- ./program -t {cores}
   kilocore emulate --machine epyc-7742-2s --output scaling.html -- ./program --threads={threads}";
 
 pub(crate) const LOCATE: &str = "\

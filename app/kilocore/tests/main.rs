@@ -5,6 +5,7 @@ mod cache;
 mod command_line;
 mod common;
 mod compare_locks;
+mod emulate;
 mod files;
 mod house;
 mod install;

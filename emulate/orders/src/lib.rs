@@ -7,8 +7,10 @@
 //! bounded and checked.
 #![deny(missing_docs)]
 
+mod moved;
 mod orders;
 mod report;
 
+pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
 pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{CodeTime, MappedFile, MovedLine};
+
 /// The longest report that is read, in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
 /// No simulated time is longer, in ns: some years.
@@ -10,7 +12,7 @@ const MOST_NS: f64 = 1e17;
 const MOST_THREADS: usize = 1 << 16;
 
 /// What happened in an emulated run. All times are simulated, in ns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// When the program had ended.
@@ -22,6 +24,12 @@ pub struct Report {
     pub threads: Vec<ThreadTimes>,
     /// What was counted.
     pub counts: Counts,
+    /// The lines that moved most between cores, those that took most time first.
+    pub lines: Vec<MovedLine>,
+    /// The code that took most time, the most first.
+    pub code: Vec<CodeTime>,
+    /// The files in the program's memory when it ended.
+    pub files: Vec<MappedFile>,
     /// Why the program was not emulated to its end.
     pub failure: Option<String>,
 }
@@ -116,7 +124,13 @@ impl Report {
             [thread.working_ns, thread.stalled_ns, thread.spinning_ns, thread.system_ns]
         });
         let is_none = |time: &f64| !(0.0..=MOST_NS).contains(time);
-        match spans.chain(threads).chain([report.end_ns]).find(is_none) {
+        let lines = report
+            .lines
+            .iter()
+            .flat_map(|line| line.uses.iter().map(|one| one.waited_ns).chain([line.waited_ns]));
+        let code = report.code.iter().flat_map(|code| [code.computed_ns, code.waited_ns]);
+        let all = spans.chain(threads).chain(lines).chain(code);
+        match all.chain([report.end_ns]).find(is_none) {
             Some(time) => Err(ReportError::Time(time)),
             None => Ok(report),
         }
@@ -145,7 +159,7 @@ mod tests {
             parallel: Some(Span { start_ns: 10.0, end_ns: 90.0 }),
             threads: vec![ThreadTimes { working_ns: 5.0, ..ThreadTimes::default() }],
             counts: Counts { instructions: 7, ..Counts::default() },
-            failure: None,
+            ..Report::default()
         }
     }
 

@@ -7,12 +7,18 @@
 
 use std::ffi::{c_uint, c_void};
 
+use kilocore_emulation_orders::UseKind;
+use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::access::{self, Access};
 use kilocore_sim::{Guest, GuestAccess};
 
 use crate::counts::{MISSES, TRANSFERS};
+use crate::guest::Thread;
 use crate::site::Site;
-use crate::{clock, guest, repeats, spinning};
+use crate::{clock, guest, moves, repeats, spinning};
+
+/// No core waits longer for a line: if it took longer, the thread had lost its core meanwhile.
+const MOST_WAIT: Cycles = Cycles(100_000);
 
 /// The site that was registered with a callback.
 #[inline(always)]
@@ -32,7 +38,7 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
             spinning::sleep(vcpu, address, site(data));
         }
     } else {
-        missed(access, address, data);
+        missed(access, address, access::bytes(info), site(data));
     }
     if clock::is_over() {
         let_others_go_on();
@@ -40,23 +46,40 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
 }
 
 #[inline(never)]
-fn missed(access: Access, address: u64, data: *mut c_void) {
+fn missed(access: Access, address: u64, bytes: u64, site: &Site) {
     let Some(thread) = guest::this_thread() else { return };
     MISSES.more();
-    let access = match (access.loads(), access.stores()) {
-        (true, true) => GuestAccess::Update,
-        (false, true) => GuestAccess::Store,
-        _ => GuestAccess::Load,
+    let kind = match (access.loads(), access.stores()) {
+        (true, true) => UseKind::Update,
+        (false, true) => UseKind::Store,
+        _ => UseKind::Load,
     };
-    if access == GuestAccess::Load {
+    if kind == UseKind::Load {
         repeats::loaded_anew(address);
     } else {
         repeats::stored();
     }
-    if guest::simulate(&thread, |guest| guest.refer(address, access)) {
-        TRANSFERS.more();
-        site(data).heat();
+    if refer(&thread, site, address, bytes, kind) {
+        site.heat();
     }
+}
+
+/// The thread that runs refers to memory. Returns whether another core was concerned.
+fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) -> bool {
+    let access = match kind {
+        UseKind::Load => GuestAccess::Load,
+        UseKind::Store => GuestAccess::Store,
+        UseKind::Update => GuestAccess::Update,
+    };
+    let before = clock::now();
+    let moved = guest::simulate(thread, |guest| guest.refer(address, access));
+    let waited = Cycles(clock::now().0.saturating_sub(before.0).min(MOST_WAIT.0));
+    site.has_waited(waited);
+    if moved {
+        TRANSFERS.more();
+        moves::moved(thread.guest.task().0, site.address(), address, bytes, kind, waited);
+    }
+    moved
 }
 
 /// A plain store is about to be executed.
@@ -74,15 +97,13 @@ pub(crate) extern "C" fn before_atomic(vcpu: c_uint, _: *mut c_void) {
 }
 
 /// An atomic instruction has been executed.
-pub(crate) extern "C" fn updated(vcpu: c_uint, _: u32, address: u64, _: *mut c_void) {
+pub(crate) extern "C" fn updated(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
     if !guest::runs(vcpu) {
         return;
     }
     let Some(thread) = guest::this_thread() else { return };
     repeats::stored();
-    if guest::simulate(&thread, |guest| guest.refer(address, GuestAccess::Update)) {
-        TRANSFERS.more();
-    }
+    refer(&thread, site(data), address, access::bytes(info), UseKind::Update);
 }
 
 /// A block begins: one without loads and stores would let nobody go on otherwise.

@@ -22,7 +22,7 @@ pub(crate) enum Change {
         /// What was there.
         was: u32,
     },
-    /// Sixteen bytes: a time, or the beginning of a mask.
+    /// Sixteen bytes: a time, or the beginning of a mask or of a path.
     Bytes {
         /// Where it is.
         address: u64,

@@ -29,6 +29,17 @@ pub(crate) fn parts(cycles: f64) -> u64 {
     (cycles * PARTS as f64).round() as u64
 }
 
+/// How many cycles so many parts are.
+pub(crate) fn cycles(parts: u64) -> Cycles {
+    Cycles(parts / PARTS)
+}
+
+/// The time of the thread that runs.
+#[inline]
+pub(crate) fn now() -> Cycles {
+    cycles(NOW.load(Ordering::Relaxed))
+}
+
 /// Whether the thread that runs has to let others go on.
 #[inline(always)]
 pub(crate) fn is_over() -> bool {

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Count(AtomicU64);
 
-/// Instructions, to which blocks add inline.
-pub(crate) static INSTRUCTIONS: Count = Count::new();
 /// Loads and stores of lines that the core's filter had not.
 pub(crate) static MISSES: Count = Count::new();
 /// Lines that another core had.
@@ -36,10 +34,5 @@ impl Count {
     #[inline(always)]
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
-    }
-
-    /// The number itself.
-    pub(crate) fn address(&self) -> *mut u64 {
-        self.0.as_ptr()
     }
 }

@@ -1,43 +1,33 @@
-//! Files of the system that say which processors there are.
+//! Files of the system that say what the machine is like.
 //!
-//! The program opens the host's file, and then that file's descriptor becomes one of a file in memory with what is
-//! true of the simulated machine.
+//! The program opens a file that is always there, instead of the host's, and then its descriptor becomes one of a
+//! file in memory with what is true of the simulated machine ([`described`]).
 
-use std::fmt::Write as _;
-
+use crate::call::Change;
+use crate::{described, memory};
 use kilocore_qemu_plugin::text;
 
-use crate::machine;
+/// What is opened instead, with the zero byte at its end.
+const ALWAYS_THERE: &[u8; 10] = b"/dev/null\0";
 
-/// What such a file says on the simulated machine, if it is one of these.
-fn content(path: &str) -> Option<String> {
-    let last = machine::cores() - 1;
-    match path {
-        "/sys/devices/system/cpu/online"
-        | "/sys/devices/system/cpu/possible"
-        | "/sys/devices/system/cpu/present" => {
-            Some(if last == 0 { "0\n".to_owned() } else { format!("0-{last}\n") })
-        }
-        "/proc/cpuinfo" => Some((0..=last).fold(String::new(), |mut text, core| {
-            let _ = write!(text, "processor\t: {core}\nmodel name\t: simulated\n\n");
-            text
-        })),
-        "/proc/stat" => {
-            Some((0..=last).fold("cpu  0 0 0 0 0 0 0 0 0 0\n".to_owned(), |mut text, core| {
-                let _ = writeln!(text, "cpu{core} 0 0 0 0 0 0 0 0 0 0");
-                text
-            }))
-        }
-        _ => None,
+/// The program is about to open the file whose path is at an address. If it is one of these, another path is there
+/// for the moment of the call, unless nobody may write there: then the host's file is opened, if it has one.
+pub(crate) fn opening(path: u64) -> Change {
+    let described = text(path).is_some_and(|path| described::content(&path).is_some());
+    let Some(was) = memory::read_u64s::<2>(path).filter(|_| described) else {
+        return Change::None;
+    };
+    if memory::write(path, ALWAYS_THERE) {
+        Change::Bytes { address: path, was }
+    } else {
+        Change::None
     }
 }
 
 /// The program has opened the file whose path is at an address.
 pub(crate) fn opened(path: u64, descriptor: i64) {
-    let Some(path) = text(path) else { return };
-    let (Some(content), Ok(descriptor)) = (content(&path), i32::try_from(descriptor)) else {
-        return;
-    };
+    let content = text(path).and_then(|path| described::content(&path));
+    let (Some(content), Ok(descriptor)) = (content, i32::try_from(descriptor)) else { return };
     // SAFETY: a name that lives meanwhile; descriptors are numbers. What is in memory is written whole, and read from
     // its beginning.
     unsafe {

@@ -13,8 +13,9 @@
 //!   lines that other cores have taken away lately (`accesses.rs`).
 //! * **Threads that spin** on a word sleep until somebody writes its line (`spinning.rs`).
 //! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
-//! * **What the program sees of the machine** is the simulated one: its number of processors, which one a thread
-//!   is on, and what time it is (`seen.rs`).
+//! * **What it costs whom** is counted by block of code (`blocks.rs`), and by line that moves (`moves.rs`).
+//! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
+//!   one a thread is on, and what time it is (`seen.rs`).
 //!
 //! The plugin takes two arguments: `orders=FILE` and `report=FILE`, as `kilocore_emulation_orders` describes.
 //!
@@ -38,14 +39,17 @@
 #![deny(missing_docs)]
 
 mod accesses;
+mod blocks;
 mod call;
 mod clock;
 mod counts;
+mod described;
 mod files;
 mod futexes;
 mod guest;
 mod machine;
 mod memory;
+mod moves;
 mod outside;
 mod repeats;
 mod report;
@@ -59,7 +63,7 @@ mod translate;
 mod watchdog;
 
 use kilocore_emulation_orders::Orders;
-use kilocore_qemu_plugin::{access, api};
+use kilocore_qemu_plugin::{access, api, remember_own_mappings};
 
 kilocore_qemu_plugin::plugin!(install);
 
@@ -83,6 +87,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
             "this QEMU has no inline addition for all threads; use that of Debian 12".into()
         );
     }
+    remember_own_mappings();
     threads::forget_in_children()?;
     machine::begin(&orders);
     translate::begin(&orders);

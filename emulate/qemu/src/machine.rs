@@ -3,20 +3,20 @@
 use std::sync::OnceLock;
 
 use kilocore_emulation_orders::Orders;
+use kilocore_machine::{Description, HardwareThread, Location};
 use kilocore_platform::Cycles;
 
 #[derive(Debug)]
 struct Machine {
     cores: u32,
-    clock_ghz: f64,
+    description: Description,
 }
 
 static MACHINE: OnceLock<Machine> = OnceLock::new();
 
 /// The program begins on this machine.
 pub(crate) fn begin(orders: &Orders) {
-    let clock_ghz = orders.machine.clock_ghz.value;
-    MACHINE.get_or_init(|| Machine { cores: orders.cores, clock_ghz });
+    MACHINE.get_or_init(|| Machine { cores: orders.cores, description: orders.machine.clone() });
 }
 
 /// How many processors the program has.
@@ -24,8 +24,21 @@ pub(crate) fn cores() -> u32 {
     MACHINE.get().map_or(1, |machine| machine.cores)
 }
 
+/// Where each of these is, in order.
+pub(crate) fn locations() -> Vec<Location> {
+    let of = |machine: &Machine| {
+        (0..machine.cores).map(|core| machine.description.location(HardwareThread(core))).collect()
+    };
+    MACHINE.get().map_or_else(Vec::new, of)
+}
+
+/// How many bytes a cache line has.
+pub(crate) fn line_bytes() -> u64 {
+    MACHINE.get().map_or(64, |machine| u64::from(machine.description.caches.line_bytes.max(1)))
+}
+
 fn clock_ghz() -> f64 {
-    MACHINE.get().map_or(1.0, |machine| machine.clock_ghz)
+    MACHINE.get().map_or(1.0, |machine| machine.description.clock_ghz.value)
 }
 
 /// A time of the simulated clock.

@@ -5,12 +5,14 @@ use std::io::{self, Seek, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use kilocore_emulation_orders::{Counts, Report, Span, ThreadTimes};
+use kilocore_emulation_orders::{Counts, MappedFile, Report, Span, ThreadTimes};
+use kilocore_linux::maps::Mapping;
 use kilocore_platform::Cycles;
+use kilocore_qemu_plugin::mappings;
 use kilocore_sim::{Activity, Outcome};
 
-use crate::counts::{CALLS, HANDOVERS, INSTRUCTIONS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
-use crate::machine;
+use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
+use crate::{blocks, machine, moves};
 
 /// The file of the report.
 static FILE: Mutex<Option<File>> = Mutex::new(None);
@@ -58,7 +60,7 @@ pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
         parallel,
         threads: threads.collect(),
         counts: Counts {
-            instructions: INSTRUCTIONS.get(),
+            instructions: blocks::instructions(),
             misses: MISSES.get(),
             transfers: TRANSFERS.get(),
             handovers: HANDOVERS.get(),
@@ -67,8 +69,20 @@ pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
             system_calls: CALLS.get(),
             outside: OUTSIDE.get(),
         },
+        lines: moves::dearest(),
+        code: blocks::slowest(),
+        files: mappings().into_iter().filter(is_file).map(file).collect(),
         failure: None,
     });
+}
+
+fn is_file(mapping: &Mapping) -> bool {
+    mapping.file().is_some()
+}
+
+fn file(mapping: Mapping) -> MappedFile {
+    let Mapping { start, end, offset, path, .. } = mapping;
+    MappedFile { start, end, offset, path }
 }
 
 /// Reports why the program cannot be emulated any further, and ends it.
@@ -80,13 +94,7 @@ pub(crate) fn fail(why: &str) -> ! {
 
 /// Reports why the program is not emulated to its end, unless it ends in another way after all.
 pub(crate) fn say(why: &str) {
-    put(&Report {
-        end_ns: 0.0,
-        parallel: None,
-        threads: Vec::new(),
-        counts: Counts::default(),
-        failure: Some(why.to_owned()),
-    });
+    put(&Report { failure: Some(why.to_owned()), ..Report::default() });
 }
 
 fn put(report: &Report) {

@@ -1,6 +1,8 @@
 //! An instruction that refers to memory.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use kilocore_platform::Cycles;
 
 /// How much hotter a store gets by a line that it had to take from others. It gets cooler by 1 each time it waits.
 const HEAT: u8 = 4;
@@ -12,13 +14,39 @@ const HOTTEST: u8 = 64;
 const STRIKES: u8 = 2;
 
 /// An instruction that refers to memory. There is one for as long as QEMU may execute the block, which is for ever.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Site {
+    /// Where it is.
+    address: u64,
+    /// How long it has waited for lines, in cycles.
+    waited: AtomicU64,
     hot: AtomicU8,
     strikes: AtomicU8,
 }
 
 impl Site {
+    /// That at an address.
+    pub(crate) fn at(address: u64) -> Self {
+        let (hot, strikes) = (AtomicU8::new(0), AtomicU8::new(0));
+        Self { address, waited: AtomicU64::new(0), hot, strikes }
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// It has waited for a line.
+    pub(crate) fn has_waited(&self, time: Cycles) {
+        // Only the thread that runs counts.
+        self.waited.store(self.waited() + time.0, Ordering::Relaxed);
+    }
+
+    /// How long it has waited for lines, in cycles.
+    pub(crate) fn waited(&self) -> u64 {
+        self.waited.load(Ordering::Relaxed)
+    }
+
     /// It had to take a line from others.
     pub(crate) fn heat(&self) {
         let hot = self.hot.load(Ordering::Relaxed).saturating_add(HEAT);

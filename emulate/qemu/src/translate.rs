@@ -9,9 +9,8 @@ use kilocore_qemu_plugin::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE
 use kilocore_qemu_plugin::instruction::{Kind, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
-use crate::counts::INSTRUCTIONS;
 use crate::site::Site;
-use crate::{accesses, clock};
+use crate::{accesses, blocks, clock};
 
 /// The prefix of an instruction that does not let others come between its load and its store.
 const LOCK: u8 = 0xf0;
@@ -48,15 +47,19 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
     unsafe {
         let instructions = api::qemu_plugin_tb_n_insns(block);
         let mut time = 0;
+        let all = (0..instructions).map(|index| api::qemu_plugin_tb_get_insn(block, index));
         // They are never freed: QEMU does not say when it has thrown a block away.
-        let sites: Vec<Site> = std::iter::repeat_with(Site::default).take(instructions).collect();
-        for (index, site) in Vec::leak(sites).iter_mut().enumerate() {
-            let instruction = api::qemu_plugin_tb_get_insn(block, index);
+        let sites: &[Site] = all
+            .clone()
+            .map(|one| Site::at(api::qemu_plugin_insn_vaddr(one)))
+            .collect::<Vec<_>>()
+            .leak();
+        for (instruction, site) in all.zip(sites) {
             let mut bytes = [0; 16];
             let length = instruction_bytes(instruction, &mut bytes);
             let bytes = &bytes[..length];
             time += takes.instruction + if bytes == PAUSE { takes.pause } else { 0 };
-            let site: *mut c_void = ptr::from_mut(site).cast();
+            let site: *mut c_void = ptr::from_ref(site).cast_mut().cast();
             let callback = if is_atomic(bytes) {
                 let before = accesses::before_atomic;
                 api::qemu_plugin_register_vcpu_insn_exec_cb(
@@ -89,6 +92,7 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
         let begins = accesses::block_begins;
         api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, ptr::null_mut());
         add(block, api::ADD, clock::address().cast(), time);
-        add(block, api::ADD, INSTRUCTIONS.address().cast(), instructions as u64);
+        let executed = blocks::translated(api::qemu_plugin_tb_vaddr(block), time, sites);
+        add(block, api::ADD, executed.cast(), 1);
     }
 }

@@ -1,7 +1,9 @@
 //! Why a program cannot be emulated.
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use kilocore_emulation_orders::ReportError;
 use kilocore_qemu::QemuError;
@@ -16,6 +18,28 @@ pub enum EmulateError {
     /// QEMU cannot run it, or is not there.
     #[error(transparent)]
     Qemu(#[from] QemuError),
+    /// The program did not end as it should where it was timed.
+    #[error("the program was interrupted or failed ({status}) while its instructions were timed")]
+    Ended {
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The program is too short for its instructions to be timed.
+    #[error(
+        "the program computes for {computed:.1?} on one core, too short to time its instructions; give it more to do, or say how many cycles an instruction takes"
+    )]
+    Short {
+        /// How long it computes, in user mode.
+        computed: Duration,
+    },
+    /// A variable of the program's environment cannot be given to QEMU.
+    #[error("{}={}: QEMU takes a comma for the end of a variable; give what it names another name", name.display(), value.display())]
+    Comma {
+        /// Its name.
+        name: OsString,
+        /// Its value.
+        value: OsString,
+    },
     /// The files between the program and its starter cannot be made or read.
     #[error("cannot keep what the program is asked for: {0}; TMPDIR names a folder with room")]
     Files(io::Error),

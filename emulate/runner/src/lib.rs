@@ -12,11 +12,17 @@
 //!   command what to do on so many.
 #![deny(missing_docs)]
 
+mod cause_tables;
+mod causes;
 mod error;
+mod instructions;
+mod names;
 mod point;
 mod study;
 
+pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use error::EmulateError;
+pub use instructions::{Instructions, time_instructions};
 pub use kilocore_qemu::QemuError;
-pub use point::{Emulator, Point, emulate, emulate_all};
-pub use study::Emulated;
+pub use point::{Asked, Emulator, Point, emulate, emulate_all};
+pub use study::{CyclesFrom, Emulated, Variant};

@@ -15,7 +15,7 @@ use kilocore_process::{
 };
 use kilocore_qemu::{Plugin, Program, QemuError, command, find};
 
-use crate::EmulateError;
+use crate::{Causes, EmulateError};
 
 /// What emulates: QEMU with the plugin.
 #[derive(Debug, Clone)]
@@ -25,11 +25,29 @@ pub struct Emulator {
     cpu: String,
 }
 
+/// A run that is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// How the program is to be emulated.
+    pub orders: Orders,
+    /// Variables of the program's environment, beside those of this process's. Those that put libraries under it
+    /// belong here: this process's own are put under QEMU as well.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl From<Orders> for Asked {
+    fn from(orders: Orders) -> Self {
+        Self { orders, variables: Vec::new() }
+    }
+}
+
 /// A run of a program on a simulated machine.
 #[derive(Debug, Clone)]
 pub struct Point {
     /// What happened.
     pub report: Report,
+    /// Where the time went.
+    pub causes: Causes,
     /// How the program ended.
     pub status: ExitStatus,
     /// Whether somebody asked it to end.
@@ -58,22 +76,22 @@ impl Emulator {
     }
 }
 
-/// Runs a program as the orders say. `{cores}` and `{threads}` in its command become the number of cores, and so
+/// Runs a program as it is asked for. `{cores}` and `{threads}` in its command become the number of cores, and so
 /// does the variable `OMP_NUM_THREADS`, unless it is set.
 ///
 /// # Errors
 /// If the program cannot be run, or not to its end on the simulated machine. How it ended is no error.
 pub fn emulate(
     words: &[OsString],
-    orders: &Orders,
+    asked: &Asked,
     emulator: &Emulator,
     output: Output<'_>,
     input: Input,
 ) -> Result<Point, EmulateError> {
-    on_core(words, orders, emulator, output, input, allowed_cores().last().copied())
+    on_core(words, asked, emulator, output, input, allowed_cores().last().copied())
 }
 
-/// Runs a program once for each of these orders, on as many cores of the host at a time as may be used, those with
+/// Runs a program as it is asked for each time, on as many cores of the host at a time as may be used, those with
 /// the most simulated cores first. `done` is called after each run, from any thread, and says whether to go on. The
 /// program's input is empty.
 ///
@@ -81,19 +99,19 @@ pub fn emulate(
 /// That of the first run that failed: others are not begun then.
 pub fn emulate_all(
     words: &[OsString],
-    orders: &[Orders],
+    asked: &[Asked],
     emulator: &Emulator,
     output: Output<'_>,
     done: &(dyn Fn(&Point) -> bool + Sync),
 ) -> Result<Vec<Point>, EmulateError> {
-    let mut by_effort: Vec<usize> = (0..orders.len()).collect();
-    by_effort.sort_by_key(|&index| orders[index].cores);
+    let mut by_effort: Vec<usize> = (0..asked.len()).collect();
+    by_effort.sort_by_key(|&index| asked[index].orders.cores);
     let left = Mutex::new(by_effort);
     let results: Mutex<Vec<Option<Result<Point, EmulateError>>>> =
-        Mutex::new(orders.iter().map(|_| None).collect());
+        Mutex::new(asked.iter().map(|_| None).collect());
     let work = |core: CpuId| {
         while let Some(index) = { lock(&left).pop() } {
-            let point = on_core(words, &orders[index], emulator, output, Input::Empty, Some(core));
+            let point = on_core(words, &asked[index], emulator, output, Input::Empty, Some(core));
             if !point.as_ref().is_ok_and(done) {
                 lock(&left).clear();
             }
@@ -101,7 +119,7 @@ pub fn emulate_all(
         }
     };
     thread::scope(|scope| {
-        for core in allowed_cores().into_iter().take(orders.len().min(MOST_AT_A_TIME)) {
+        for core in allowed_cores().into_iter().take(asked.len().min(MOST_AT_A_TIME)) {
             scope.spawn(move || work(core));
         }
     });
@@ -116,7 +134,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Runs a program on one core of the host.
 fn on_core(
     words: &[OsString],
-    orders: &Orders,
+    Asked { orders, variables }: &Asked,
     emulator: &Emulator,
     output: Output<'_>,
     input: Input,
@@ -126,8 +144,8 @@ fn on_core(
     let (name, arguments) = words.split_first().ok_or(EmulateError::NoProgram)?;
     let program = Program::find(name, arguments).map_err(QemuError::from)?;
     let folder = tempfile::tempdir().map_err(EmulateError::Files)?;
-    let (asked, told) = (folder.path().join("orders"), folder.path().join("report"));
-    write(&asked, &orders.to_bytes()).map_err(EmulateError::Files)?;
+    let (ordered, told) = (folder.path().join("orders"), folder.path().join("report"));
+    write(&ordered, &orders.to_bytes()).map_err(EmulateError::Files)?;
     // It is read by this descriptor, whatever becomes of the name.
     let report = File::options().read(true).write(true).create_new(true).open(&told);
     let mut report = report.map_err(EmulateError::Files)?;
@@ -138,12 +156,10 @@ fn on_core(
     };
     let plugin = Plugin {
         library: &emulator.library,
-        arguments: vec![argument("orders=", &asked), argument("report=", &told)],
+        arguments: vec![argument("orders=", &ordered), argument("report=", &told)],
     };
-    let variables = match std::env::var_os("OMP_NUM_THREADS") {
-        Some(_) => Vec::new(),
-        None => vec![format!("OMP_NUM_THREADS={}", orders.cores).into()],
-    };
+    let variables = variables.iter().cloned().chain(openmp(orders.cores));
+    let variables = variables.map(|of| variable(&of)).collect::<Result<Vec<_>, _>>()?;
     let command = command(&emulator.qemu, Some(&emulator.cpu), &plugin, variables, program);
     let end = run(Start {
         command: &command,
@@ -168,12 +184,31 @@ fn on_core(
         return Err(EmulateError::Failed { cores: orders.cores, why });
     }
     Ok(Point {
+        causes: Causes::of(&report),
         report,
         status: end.status,
         interrupted: end.interrupted,
         took: end.elapsed,
         computed: end.user + end.system,
     })
+}
+
+/// The variable by which OpenMP's programs know how many threads to make, unless somebody has set it.
+pub(crate) fn openmp(cores: u32) -> Option<(OsString, OsString)> {
+    const NAME: &str = "OMP_NUM_THREADS";
+    std::env::var_os(NAME).is_none().then(|| (NAME.into(), cores.to_string().into()))
+}
+
+/// A variable as QEMU takes it.
+fn variable((name, value): &(OsString, OsString)) -> Result<OsString, EmulateError> {
+    if value.as_encoded_bytes().contains(&b',') {
+        let (name, value) = (name.clone(), value.clone());
+        return Err(EmulateError::Comma { name, value });
+    }
+    let mut variable = name.clone();
+    variable.push("=");
+    variable.push(value);
+    Ok(variable)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {

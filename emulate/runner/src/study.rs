@@ -1,13 +1,13 @@
 //! How a program scales on a simulated machine, as it is shown.
 
-use kilocore_emulation_orders::{Orders, Report, ThreadTimes};
+use kilocore_emulation_orders::{Counts, Orders, Report, Span, ThreadTimes};
 use kilocore_show::{
     About, Across, Generated, Host, Line, Lines, Mark, Parameter, Points, Provenance, Study, Table,
     Unit, described, number,
 };
 use serde::Serialize;
 
-use crate::Point;
+use crate::{Causes, Point, cause_tables};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -18,8 +18,67 @@ pub struct Emulated {
     pub command: String,
     /// What was asked for, but for the number of cores.
     pub orders: Orders,
+    /// How it is known how many cycles an instruction takes.
+    pub cycles_from: CyclesFrom,
+    /// The program as it is, and then under each choice of other locks. At least one, all on the same numbers of
+    /// cores.
+    pub variants: Vec<Variant>,
+}
+
+/// How it is known how many cycles an instruction takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CyclesFrom {
+    /// It is the same for all programs.
+    Estimated,
+    /// Somebody said so.
+    Given,
+    /// From the time of the program on a core of this host.
+    Measured,
+}
+
+impl CyclesFrom {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Estimated => "estimated, the same for all programs",
+            Self::Given => "given",
+            Self::Measured => "measured, of this program on one core of this host",
+        }
+    }
+}
+
+/// A program with its own locks or under others.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    /// The locks: [`OWN`](Self::OWN), or names such as `mcs` or `mcs, phase-fair`.
+    pub locks: String,
     /// The runs, by number of cores, fewest first. At least one.
     pub points: Vec<(u32, Point)>,
+}
+
+impl Variant {
+    /// The name of a program's own locks.
+    pub const OWN: &str = "own";
+
+    /// Its name among tables.
+    fn name(&self) -> String {
+        self.locks.replace(", ", "-")
+    }
+
+    /// How it is said in a sentence's place.
+    fn said(&self) -> String {
+        if self.locks == Self::OWN { String::new() } else { format!(" under {}", self.locks) }
+    }
+
+    /// How many times as fast as on the fewest cores a run is.
+    fn speedup(&self, report: &Report) -> f64 {
+        self.points.first().map_or(1.0, |(_, first)| first.report.end_ns / report.end_ns)
+    }
+
+    /// The same of the part with threads of its own, where both runs have one.
+    fn parallel_speedup(&self, report: &Report) -> Option<f64> {
+        let first = self.points.first()?.1.report.parallel?;
+        Some(first.ns() / report.parallel?.ns()).filter(|ratio| ratio.is_finite())
+    }
 }
 
 /// What programs read.
@@ -36,28 +95,45 @@ struct Document<'a> {
 
 #[derive(Debug, Serialize)]
 struct DocumentPoint<'a> {
+    locks: &'a str,
     cores: u32,
     speedup: f64,
     parallel_speedup: Option<f64>,
+    gain: f64,
     status: i32,
     host_seconds: f64,
+    end_ns: f64,
+    parallel: Option<Span>,
+    threads: &'a [ThreadTimes],
+    counts: Counts,
     #[serde(flatten)]
-    report: &'a Report,
+    causes: &'a Causes,
 }
 
 /// What stands in the place of a status where a signal ended the program.
 const BY_SIGNAL: i32 = -1;
 
-impl Emulated {
-    /// How many times as fast as on the fewest cores a run is.
-    fn speedup(&self, report: &Report) -> f64 {
-        self.points.first().map_or(1.0, |(_, first)| first.report.end_ns / report.end_ns)
-    }
+/// A run, and what it is held against.
+struct Row<'a> {
+    variant: &'a Variant,
+    cores: u32,
+    point: &'a Point,
+    /// How many times as fast as the program as it is, on as many cores.
+    gain: f64,
+}
 
-    /// The same of the part with threads of its own, where both runs have one.
-    fn parallel_speedup(&self, report: &Report) -> Option<f64> {
-        let first = self.points.first()?.1.report.parallel?;
-        Some(first.ns() / report.parallel?.ns()).filter(|ratio| ratio.is_finite())
+impl Emulated {
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let own = self.variants.first();
+        self.variants.iter().flat_map(move |variant| {
+            let own = own.map_or(&[][..], |own| &own.points);
+            variant.points.iter().zip(own).map(move |((cores, point), (_, own))| Row {
+                variant,
+                cores: *cores,
+                point,
+                gain: own.report.end_ns / point.report.end_ns,
+            })
+        })
     }
 
     /// The parts of the time of all threads' cores that each kind of time is. The rest they had no core, or slept.
@@ -73,6 +149,65 @@ impl Emulated {
         .map(|ns| ns / all);
         let idle = (1.0 - parts.iter().sum::<f64>()).max(0.0);
         [parts[0], parts[1], parts[2], parts[3], idle]
+    }
+
+    /// How one variant scales.
+    fn scaling(&self, variant: &Variant) -> Table {
+        let row = |(cores, point): &(u32, Point)| {
+            let report = &point.report;
+            let [working, stalled, spinning, system, idle] = Self::shares(*cores, report);
+            let parallel = variant.parallel_speedup(report);
+            let figures = vec![
+                number::nanoseconds(report.end_ns),
+                number::multiple(variant.speedup(report)),
+                number::nanoseconds(report.serial_ns()),
+                parallel.map_or_else(|| number::NONE.to_owned(), number::multiple),
+                number::percent(working),
+                number::percent(stalled),
+                number::percent(spinning),
+                number::percent(system),
+                number::percent(idle),
+            ];
+            (cores.to_string(), figures)
+        };
+        Table {
+            name: format!("scaling-{}", variant.name()),
+            title: format!("`{}`{} on {}", self.command, variant.said(), self.orders.machine.name),
+            mark: Some(Mark::new(Provenance::Emulated, "")),
+            front: "cores",
+            headings: [
+                "time",
+                "faster",
+                "alone",
+                "threads faster",
+                "computes",
+                "waits for lines",
+                "spins",
+                "in kernel",
+                "idle",
+            ]
+            .into(),
+            rows: variant.points.iter().map(row).collect(),
+            below: Vec::new(),
+        }
+    }
+
+    /// How many times as fast the program is under other locks.
+    fn gains(&self) -> Table {
+        let of = |variant: &Variant| {
+            let rows = self.rows().filter(|row| row.variant.locks == variant.locks);
+            (variant.locks.clone(), rows.map(|row| number::multiple(row.gain)).collect())
+        };
+        let cores = self.variants.iter().take(1).flat_map(|own| &own.points);
+        Table {
+            name: "gains".to_owned(),
+            title: "Times as fast as with its own locks, by number of cores".to_owned(),
+            mark: Some(Mark::new(Provenance::Emulated, "")),
+            front: "locks",
+            headings: cores.map(|(cores, _)| cores.to_string()).collect(),
+            rows: self.variants.iter().skip(1).map(of).collect(),
+            below: Vec::new(),
+        }
     }
 }
 
@@ -94,7 +229,7 @@ impl Study for Emulated {
                 Parameter::new(
                     "an instruction takes",
                     format!("{cycles_per_instruction} cycles"),
-                    "given, or estimated for all programs",
+                    self.cycles_from.words(),
                 ),
             ],
         }
@@ -109,85 +244,87 @@ impl Study for Emulated {
             disorder_cycles: self.orders.disorder,
             cycles_per_instruction: self.orders.cycles_per_instruction,
             points: self
-                .points
-                .iter()
-                .map(|(cores, point)| DocumentPoint {
-                    cores: *cores,
-                    speedup: self.speedup(&point.report),
-                    parallel_speedup: self.parallel_speedup(&point.report),
-                    status: point.status.code().unwrap_or(BY_SIGNAL),
-                    host_seconds: point.took.as_secs_f64(),
-                    report: &point.report,
+                .rows()
+                .map(|row| DocumentPoint {
+                    locks: &row.variant.locks,
+                    cores: row.cores,
+                    speedup: row.variant.speedup(&row.point.report),
+                    parallel_speedup: row.variant.parallel_speedup(&row.point.report),
+                    gain: row.gain,
+                    status: row.point.status.code().unwrap_or(BY_SIGNAL),
+                    host_seconds: row.point.took.as_secs_f64(),
+                    end_ns: row.point.report.end_ns,
+                    parallel: row.point.report.parallel,
+                    threads: &row.point.report.threads,
+                    counts: row.point.report.counts,
+                    causes: &row.point.causes,
                 })
                 .collect(),
         }
     }
 
     fn points(&self) -> Points {
-        let speedups = self.points.iter().map(|(cores, point)| (cores, point, self));
-        Points::of(Provenance::Emulated, speedups.collect::<Vec<_>>())
-            .each("cores", Unit::Count, |(cores, ..)| **cores)
-            .each("time_ns", Unit::Nanoseconds, |(_, point, _)| point.report.end_ns)
-            .each("speedup", Unit::Ratio, |(_, point, of)| of.speedup(&point.report))
-            .each("parallel_speedup", Unit::Ratio, |(_, point, of)| {
-                of.parallel_speedup(&point.report)
+        Points::of(Provenance::Emulated, self.rows())
+            .each("locks", Unit::Name, |row| row.variant.locks.as_str())
+            .each("cores", Unit::Count, |row| row.cores)
+            .each("time_ns", Unit::Nanoseconds, |row| row.point.report.end_ns)
+            .each("speedup", Unit::Ratio, |row| row.variant.speedup(&row.point.report))
+            .each("parallel_speedup", Unit::Ratio, |row| {
+                row.variant.parallel_speedup(&row.point.report)
             })
+            .each("gain", Unit::Ratio, |row| row.gain)
             .build()
     }
 
     fn charts(&self) -> Vec<Lines> {
-        let line = |name: &'static str, of: &dyn Fn(&Report) -> Option<f64>| {
+        let line = |variant: &Variant, name: String, of: &dyn Fn(&Report) -> Option<f64>| {
             let at = |(cores, point): &(u32, Point)| Some((f64::from(*cores), of(&point.report)?));
-            Line::new(name, self.points.iter().filter_map(at).collect())
+            Line::new(name, variant.points.iter().filter_map(at).collect())
         };
-        let whole = line("the whole program", &|report| Some(self.speedup(report)));
-        let parallel = line("while it has threads", &|report| self.parallel_speedup(report));
-        let lines = [whole, parallel].into_iter().filter(|line| !line.points.is_empty());
+        let alone = self.variants.len() == 1;
+        let fewest = self.variants.iter().take(1).flat_map(|own| own.points.first()).next();
+        let own_ns = fewest.map_or(f64::NAN, |(_, first)| first.report.end_ns);
+        let of = |variant: &Variant| {
+            let name = if alone { "the whole program".to_owned() } else { variant.locks.clone() };
+            let whole = line(variant, name, &|report| Some(own_ns / report.end_ns));
+            let name = "while it has threads".to_owned();
+            let parallel =
+                alone.then(|| line(variant, name, &|report| variant.parallel_speedup(report)));
+            [Some(whole), parallel]
+        };
+        let lines = self.variants.iter().flat_map(of).flatten();
         vec![Lines {
-            title: "Times as fast as on the fewest cores".to_owned(),
+            title: match alone {
+                true => "Times as fast as on the fewest cores".to_owned(),
+                false => "Times as fast as with its own locks on the fewest cores".to_owned(),
+            },
             mark: Mark::new(Provenance::Emulated, ""),
             across: Across::Cores,
             up: "times as fast".to_owned(),
-            by: "part",
+            by: if alone { "part" } else { "locks" },
             linear: None,
             small: false,
-            lines: lines.collect(),
+            lines: lines.filter(|line| !line.points.is_empty()).collect(),
         }]
     }
 
     fn tables(&self) -> Vec<Table> {
-        let row = |(cores, point): &(u32, Point)| {
-            let report = &point.report;
-            let [working, stalled, spinning, system, idle] = Self::shares(*cores, report);
-            let parallel = self.parallel_speedup(report);
-            let figures = vec![
-                number::nanoseconds(report.end_ns),
-                number::multiple(self.speedup(report)),
-                number::nanoseconds(report.serial_ns()),
-                parallel.map_or_else(|| number::NONE.to_owned(), number::multiple),
-                number::percent(working),
-                number::percent(stalled),
-                number::percent(spinning),
-                number::percent(system),
-                number::percent(idle),
-            ];
-            (cores.to_string(), figures)
-        };
-        vec![Table {
-            name: "scaling".to_owned(),
-            title: format!("`{}` on {}", self.command, self.orders.machine.name),
-            mark: Some(Mark::new(Provenance::Emulated, "")),
-            front: "cores",
-            headings: [
-                "time", "faster", "alone", "threads faster", "computes", "waits for lines", "spins",
-                "in kernel", "idle",
-            ]
-            .into(),
-            rows: self.points.iter().map(row).collect(),
-            below: vec![
+        let mut tables: Vec<Table> = self.variants.iter().map(|of| self.scaling(of)).collect();
+        if let Some(last) = tables.last_mut() {
+            last.below = vec![
                 "faster: times as fast as on the fewest cores; alone: before the first thread that the".to_owned(),
                 "program makes and after the last one; threads faster: the same of what is between".to_owned(),
-            ],
-        }]
+            ];
+        }
+        let gains = (self.variants.len() > 1).then(|| self.gains());
+        let causes = self.variants.iter().flat_map(|variant| {
+            let last = variant.points.last();
+            let tables = last.map(|(cores, point)| {
+                let on = format!("on {cores} cores{}", variant.said());
+                cause_tables::of(&on, &variant.name(), point)
+            });
+            tables.into_iter().flatten()
+        });
+        gains.into_iter().chain(tables).chain(causes).collect()
     }
 }

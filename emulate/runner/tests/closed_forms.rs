@@ -1,6 +1,6 @@
 //! Programs whose times are known.
 
-use crate::support::{on, program};
+use crate::support::{on, program, under};
 
 /// How long a thread of `work` computes in a turn of its loop, in ns: three instructions at 2.6 GHz, of which the
 /// compiler may have made two.
@@ -47,6 +47,28 @@ fn a_lock_limits_threads_to_one_section_at_a_time() {
             let expected = holds.max(alone);
             let ratio = took / expected;
             assert!((0.99..1.2).contains(&ratio), "{kind} on {cores}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn other_locks_limit_threads_to_one_section_at_a_time_as_well() {
+    let turn = turn_ns();
+    // To wake a waiter takes about as long as a short hold.
+    let long = [("futex", 8.0, 50_000.0, 50_000.0), ("mcs-park", 8.0, 50_000.0, 50_000.0)];
+    let short = ["ticket", "mcs", "cna", "hmcs"].map(|lock| (lock, 20.0, 20_000.0, 4_000.0));
+    for (lock, rounds, think, hold) in long.into_iter().chain(short) {
+        for cores in [1, 4, 24] {
+            let words = [f64::from(cores), rounds, think, hold].map(|number| number.to_string());
+            let arguments = [&*words[0], &*words[1], &*words[2], &*words[3], "mutex"];
+            let (point, _) = under(lock, cores, &program("work", &[]), &arguments);
+            let took = point.report.parallel.expect("it has threads").ns();
+            let held = f64::from(cores) * rounds * hold * turn;
+            let expected = held.max(rounds * (think + hold) * turn);
+            let ratio = took / expected;
+            // Of a ticket lock, all waiters fetch the line at each handover.
+            let most = if lock == "ticket" { 1.5 } else { 1.25 };
+            assert!((0.99..most).contains(&ratio), "{lock} on {cores}: {ratio}");
         }
     }
 }

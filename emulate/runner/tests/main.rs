@@ -1,5 +1,6 @@
 //! Programs on simulated machines.
 
+mod causes;
 mod closed_forms;
 mod ends;
 mod seen;

@@ -38,3 +38,11 @@ fn a_program_sees_the_simulated_machine_and_its_time() {
         );
     }
 }
+
+#[test]
+fn a_program_sees_the_nodes_of_the_simulated_machine() {
+    // Four sockets of two nodes, six cores in each.
+    let (_, text) = on(24, &program("nodes", &[]), &[]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines, ["0-3", "6-11", "none", "0", "6 6 6 6 "], "{text}");
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 
-use kilocore_emulation::{EmulateError, Emulator, Point, emulate};
+use kilocore_emulation::{Asked, EmulateError, Emulator, Point, emulate};
 use kilocore_emulation_orders::Orders;
 use kilocore_process::{Input, Output};
 
@@ -44,6 +44,25 @@ pub(crate) fn try_on(
     program: &Path,
     arguments: &[&str],
 ) -> Result<(Point, String), EmulateError> {
+    try_with(cores, Vec::new(), program, arguments)
+}
+
+/// The same with another lock in the place of its mutexes, for one that ends well.
+pub(crate) fn under(lock: &str, cores: u32, program: &Path, arguments: &[&str]) -> (Point, String) {
+    let library = kilocore_shipped::folder().join("libkilocore_run.so");
+    let mut variables = kilocore_process::preload_environment(&library);
+    variables.push(("KILOCORE_LOCK".into(), lock.into()));
+    let (point, text) = try_with(cores, variables, program, arguments).expect("it is emulated");
+    assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
+    (point, text)
+}
+
+fn try_with(
+    cores: u32,
+    variables: Vec<(OsString, OsString)>,
+    program: &Path,
+    arguments: &[&str],
+) -> Result<(Point, String), EmulateError> {
     let machine = kilocore_machine::find(MACHINE).expect("built in");
     let mut words: Vec<OsString> = vec![program.into()];
     words.extend(arguments.iter().map(OsString::from));
@@ -53,7 +72,13 @@ pub(crate) fn try_on(
         stdout: std::os::fd::AsFd::as_fd(&other),
         stderr: std::os::fd::AsFd::as_fd(&other),
     };
-    let point = emulate(&words, &Orders::new(machine, cores), &emulator(), output, Input::Empty)?;
+    let point = emulate(
+        &words,
+        &Asked { orders: Orders::new(machine, cores), variables },
+        &emulator(),
+        output,
+        Input::Empty,
+    )?;
     let mut text = String::new();
     printed.rewind().expect("a file");
     printed.read_to_string(&mut text).expect("text");

@@ -11,6 +11,7 @@
 //! A busy or virtual host is measured as it is: a program there meets the same disturbances.
 
 mod affinity;
+mod core_clock;
 mod core_to_core;
 mod cores_first;
 mod error;
@@ -24,6 +25,7 @@ mod sysfs;
 mod system;
 
 pub use affinity::{CpuSet, affinity, confine, set_affinity};
+pub use core_clock::core_clock_ghz;
 pub use core_to_core::{core_to_core_ns, host_core_to_core};
 pub use cores_first::{
     HardwareThread, cores_first, hardware_threads, in_order_of_use, siblings_together,

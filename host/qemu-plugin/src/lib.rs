@@ -28,6 +28,7 @@ mod code;
 mod entry;
 mod guest_base;
 pub mod instruction;
+mod mappings;
 mod memory;
 mod version;
 
@@ -35,6 +36,7 @@ pub use code::instruction_bytes;
 #[doc(hidden)]
 pub use entry::install;
 pub use guest_base::{guest_base, learn_base};
+pub use mappings::{mappings, remember_own_mappings};
 pub use memory::{read, text, write};
 #[doc(hidden)]
 pub use version::{OLD, choose};

@@ -285,18 +285,22 @@ fn now() -> Cycles {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn cpu_and_node() -> (u32, u32) {
-    let id = if place::has_rdpid() {
-        let id: u64;
-        // SAFETY: the processor has the instruction, which writes this register and no more.
-        unsafe {
-            core::arch::asm!("rdpid {}", out(reg) id, options(nomem, nostack, preserves_flags))
-        };
-        id as u32
-    } else {
-        let mut id = 0;
-        // SAFETY: rdtscp is in every x86-64 processor since 2008; `id` is ours to write.
-        unsafe { core::arch::x86_64::__rdtscp(&mut id) };
-        id
+    let id = match place::says() {
+        place::Says::Rdpid => {
+            let id: u64;
+            // SAFETY: the processor has the instruction, which writes this register and no more.
+            unsafe {
+                core::arch::asm!("rdpid {}", out(reg) id, options(nomem, nostack, preserves_flags))
+            };
+            id as u32
+        }
+        place::Says::Rdtscp => {
+            let mut id = 0;
+            // SAFETY: rdtscp is in every x86-64 processor since 2008; `id` is ours to write.
+            unsafe { core::arch::x86_64::__rdtscp(&mut id) };
+            id
+        }
+        place::Says::System => return asked_of_system(),
     };
     // Linux keeps node << 12 | cpu in the register that both read.
     (id & 0xFFF, id >> 12)
@@ -304,6 +308,12 @@ fn cpu_and_node() -> (u32, u32) {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn cpu_and_node() -> (u32, u32) {
+    asked_of_system()
+}
+
+/// The core and the node of the calling thread, by a call of the system.
+#[cold]
+fn asked_of_system() -> (u32, u32) {
     let (mut cpu, mut node) = (0u32, 0u32);
     // SAFETY: getcpu writes two 32-bit words, both ours; the third argument is unused.
     unsafe {

@@ -6,7 +6,7 @@ use kilocore_machine::Description;
 use serde::Serialize;
 
 use crate::forecast_lock::ForecastLock;
-use crate::{Coverage, Evidence, GainError, MeasuredHere, Point, Verdict, WhatIf};
+use crate::{Coverage, EmulatedThere, Evidence, GainError, MeasuredHere, Point, Verdict, WhatIf};
 
 /// One simulated number of cores, with its band.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -162,6 +162,9 @@ pub struct Forecast {
     /// What the recommended locks did on the cores that are here, or `None` if nobody tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tried_here: Option<TriedHere>,
+    /// What the program did where it was executed on the simulated machine, or `None` if nobody asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<EmulatedThere>,
     /// The verdict, and what to do.
     pub recommendation: Recommendation,
     /// How much the profiled run showed, or `None` if the profile has no run.

@@ -129,6 +129,7 @@ pub mod closed_form;
 mod contest;
 mod coverage;
 mod duration;
+mod emulated;
 mod evidence;
 pub mod fit;
 mod forecast;
@@ -160,12 +161,13 @@ mod what_if;
 mod words;
 mod workload;
 
-pub use advice::{what_was_seen, with_trial};
+pub use advice::{what_was_seen, with_emulation, with_trial};
 pub use barrier::{BarrierRounds, simulate_barrier};
 pub use change::{Change, READ_ONLY, WhatIf};
 pub use choice::is_worth_a_change;
 pub use coverage::{Coverage, Sleep, UnrecordedPrograms};
 pub use duration::{Duration, Range};
+pub use emulated::{EmulatedPoint, EmulatedThere};
 pub use evidence::{Evidence, FEW_ACQUISITIONS};
 pub use forecast::{
     Curve, Forecast, ForecastPoint, Recommendation, Target, WithoutCurve, curve_on,

@@ -167,6 +167,9 @@ impl MeasuredHere {
     pub(crate) fn shown(&self) -> Option<Shown> {
         /// A program that keeps more cores busy than this uses more than one.
         const ONE: f64 = 1.25;
+        /// A program that keeps hardly more than one core busy, and does less than so many times as much, has no use
+        /// for more. A single round on so few may be far off.
+        const HARDLY_MORE: (f64, f64) = (1.1, 1.25);
         /// Hardware threads of one core that do less than this, all together, do less than one of them alone.
         const LESS: f64 = 0.9;
         let point = self.known()?;
@@ -175,7 +178,8 @@ impl MeasuredHere {
         // Work that is divided equally is done when the slowest core is. Siblings may bring next to nothing.
         let is_expected = within(slower_from)
             || within(siblings_from) && point.busy_cores >= ONE && point.speedup_high >= LESS;
-        match (point.speedup_high < NOTHING, point.busy_cores < ONE) {
+        let on_one = point.busy_cores < HARDLY_MORE.0 && point.speedup < HARDLY_MORE.1;
+        match (point.speedup_high < NOTHING || on_one, point.busy_cores < ONE) {
             (false, _) => Some(Shown::Gains(point)),
             (true, _) if is_expected => None,
             (true, true) => Some(Shown::Unused(point)),
@@ -190,6 +194,11 @@ impl MeasuredHere {
             forecast.low > APART * point.speedup
         };
         self.comparable().zip(self.forecast).filter(far)
+    }
+
+    /// Whether the forecast's middle is far from what was measured, although its band is not.
+    pub(crate) fn is_far(&self) -> Option<(ScalingPoint, ForecastHere)> {
+        self.comparable().zip(self.forecast).filter(|(point, forecast)| !forecast.is_near(point))
     }
 
     /// Whether the forecast says something else.
@@ -283,6 +292,17 @@ pub(crate) mod tests {
             None,
             "it is over at once"
         );
+    }
+
+    #[test]
+    fn a_program_that_keeps_one_core_busy_leaves_the_others_unused_whatever_one_round_says() {
+        let mut scaling = scaling(1.0, 0.85, 1.02);
+        scaling.runs.last_mut().expect("it was timed").wall_time = Nanoseconds(0.8e9);
+        assert!(matches!(MeasuredHere::of_runs(&scaling).shown(), Some(Shown::Unused(_))));
+        let busier = self::scaling(1.0, 0.85, 1.2);
+        assert!(matches!(MeasuredHere::of_runs(&busier).shown(), Some(Shown::Gains(_))));
+        let faster = self::scaling(1.0, 0.6, 1.02);
+        assert!(matches!(MeasuredHere::of_runs(&faster).shown(), Some(Shown::Gains(_))));
     }
 
     #[test]

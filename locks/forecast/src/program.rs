@@ -207,6 +207,7 @@ fn without_curves(
         what_if: Vec::new(),
         measured,
         tried_here: None,
+        emulated: None,
         recommendation,
         evidence,
         coverage,

@@ -13,7 +13,7 @@ static HEAP_END: Mutex<Option<u64>> = Mutex::new(None);
 
 /// What was there when the program began. A page of its stack is known.
 pub(crate) fn at_first(in_stack: u64) -> impl Iterator<Item = Record> {
-    maps::new_ones().into_iter().map(move |mut mapping| {
+    maps::all().into_iter().map(move |mut mapping| {
         if mapping.region.contains(PageNumber(in_stack)) {
             mapping.backing = Backing::Stack;
         }

@@ -79,7 +79,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     let file = shared.ok_or("the plugin needs the argument shared=FILE")?;
     area::open(&file).map_err(|error| format!("{file}: {error}"))?;
     access::learn().map_err(|error| error.to_string())?;
-    maps::remember_own();
+    kilocore_qemu_plugin::remember_own_mappings();
     vcpus::forget_in_children()?;
     // SAFETY: QEMU gave this id, and the functions are what it expects.
     unsafe {

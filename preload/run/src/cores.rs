@@ -3,6 +3,10 @@
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use kilocore_platform::{Native, Platform};
+
+use crate::deadline;
+
 /// The number of cores, or zero before they were counted.
 static CORES: AtomicU32 = AtomicU32::new(0);
 
@@ -19,6 +23,43 @@ fn count() -> u32 {
 #[inline]
 pub(crate) fn are_many() -> bool {
     count() > 1
+}
+
+/// How long a waiter spins at first, in nanoseconds.
+const SPINS: u64 = 20_000;
+/// In turns of a spin loop, whatever these take: on some processors a turn is over in 5 ns, on others in 50.
+const TURNS: core::ops::RangeInclusive<u64> = 1_000..=10_000;
+/// Turns of which the time is taken.
+const SAMPLE: u32 = 200;
+
+/// How many turns of a spin loop a waiter spins at first, or zero before that was measured.
+static TURNS_OF_SPINNING: AtomicU32 = AtomicU32::new(0);
+
+/// Returns how many turns of a spin loop a waiter spins before it gives way to others: none on a single core, where
+/// nobody else runs meanwhile.
+#[inline]
+pub(crate) fn turns_of_spinning() -> u32 {
+    match TURNS_OF_SPINNING.load(Ordering::Relaxed) {
+        0 => measure_turns(),
+        // One is the beginning of a wait.
+        turns => turns,
+    }
+}
+
+/// Measures it. Every thread that finds nothing measures about the same.
+#[cold]
+fn measure_turns() -> u32 {
+    let turns = if !are_many() {
+        1
+    } else {
+        let start = deadline::nanoseconds();
+        Native::pause(SAMPLE);
+        let took = deadline::nanoseconds().saturating_sub(start).max(1);
+        let turns = SPINS * u64::from(SAMPLE) / took;
+        turns.clamp(*TURNS.start(), *TURNS.end()) as u32
+    };
+    TURNS_OF_SPINNING.store(turns, Ordering::Relaxed);
+    turns
 }
 
 /// Returns how many threads may wait in a lock's own queue: one for each core except the holder's,

@@ -3,8 +3,8 @@
 //! Everything except waiting is as in [`Native`]. A waiter that watches a word first spins for as
 //! long as spinning is likely to pay. Then it offers its core to other threads. Then it sleeps for
 //! short times, which grow with the time that it has waited. So the waiters of a lock do not keep
-//! cores busy for long, whatever they wait for. The price is that a waiter may notice its turn
-//! late, by up to an eighth of the time that it has waited.
+//! cores busy for ever, whatever they wait for. The price is that waiters may notice their turns
+//! late, all together by up to an eighth of the time that they have waited.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 

@@ -4,21 +4,24 @@ use kilocore_platform::{Native, Platform};
 
 use crate::{cores, deadline};
 
-/// How long a waiter has waited for a lock, in turns of a spin loop or what counts for them.
+/// How long a waiter has waited for a lock.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Impatience(
-    /// Zero outside of a wait. At the beginning of a wait it is one.
+    /// Zero outside of a wait. First, the turns of a spin loop or what counts for them, from one on. Then
+    /// [`GAVE_WAY`](Self::GAVE_WAY), and when the waiter first gave way, in microseconds, as far as there is room.
     u32,
 );
 
 impl Impatience {
-    /// Number of turns before the waiter first offers its core to other threads. They take some
-    /// tens of microseconds.
-    const SPINS: u32 = 1_000;
-    /// Number of offers of the core before the first sleep.
-    const OFFERS: u32 = 64;
-    /// The first sleep and the longest, in nanoseconds.
+    /// The waiter has spun for long enough and gives way to other threads.
+    const GAVE_WAY: u32 = 1 << 31;
+    /// The part of its time by which a waiter may notice its turn late, divided by the number of waiters in its queue.
+    /// All behind it are as late, too, and each adds its own: were it an eighth for each of more than eight, the queue
+    /// would get slower the longer it has waited, and stand still in the end. Before a sleep is worth a call, the
+    /// waiter only offers its core to others.
+    const PART: u64 = 8;
+    /// The shortest sleep that is worth a call, and the longest, in nanoseconds.
     const SHORTEST_SLEEP: u64 = 50_000;
     const LONGEST_SLEEP: u64 = 4_000_000;
 
@@ -55,9 +58,9 @@ impl Impatience {
     /// Passes the time until the waiter looks at the lock again.
     #[inline]
     pub(crate) fn wait(&mut self, turns: u32) {
-        if self.0 < Self::SPINS && cores::are_many() {
+        if self.0 < cores::turns_of_spinning() {
             Native::pause(turns);
-            self.0 += turns;
+            self.0 = self.0.saturating_add(turns).min(Self::GAVE_WAY - 1);
         } else {
             self.give_way();
         }
@@ -66,21 +69,38 @@ impl Impatience {
     /// Offers the core to other threads, or sleeps.
     #[cold]
     fn give_way(&mut self) {
-        self.0 = self.0.max(Self::SPINS).saturating_add(1);
-        let offers = self.0 - Self::SPINS;
-        let Some(sleeps) = offers.checked_sub(Self::OFFERS) else {
-            return kilocore_preload_common::errno::preserved(Native::yield_now);
-        };
-        // Each sleep is an eighth longer than the one before. After some 37 sleeps they reach the
-        // longest.
-        let mut sleep = Self::SHORTEST_SLEEP;
-        for _ in 0..sleeps {
-            sleep += sleep / 8;
-            if sleep >= Self::LONGEST_SLEEP {
-                sleep = Self::LONGEST_SLEEP;
-                break;
-            }
+        let now = deadline::microseconds();
+        if self.0 & Self::GAVE_WAY == 0 {
+            self.0 = Self::GAVE_WAY | now & !Self::GAVE_WAY;
         }
-        deadline::sleep(sleep);
+        let given_way = now.wrapping_sub(self.0) & !Self::GAVE_WAY;
+        match Self::sleep(given_way, cores::for_waiters()) {
+            Some(nanos) => deadline::sleep(nanos),
+            None => kilocore_preload_common::errno::preserved(Native::yield_now),
+        }
+    }
+
+    /// How long a waiter that has given way for so many microseconds, one of so many, sleeps, in nanoseconds, if it
+    /// does.
+    fn sleep(given_way: u32, waiters: u32) -> Option<u64> {
+        let nanos = u64::from(given_way) * 1_000 / (Self::PART * u64::from(waiters));
+        (nanos >= Self::SHORTEST_SLEEP).then_some(nanos.min(Self::LONGEST_SLEEP))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_waiters_together_are_late_by_an_eighth_of_the_time_that_they_have_waited() {
+        assert_eq!(Impatience::sleep(0, 1), None);
+        assert_eq!(Impatience::sleep(399, 1), None);
+        assert_eq!(Impatience::sleep(400, 1), Some(50_000));
+        assert_eq!(Impatience::sleep(8_000, 1), Some(1_000_000));
+        assert_eq!(Impatience::sleep(u32::MAX >> 1, 1), Some(4_000_000));
+        // Together they are late by no more.
+        assert_eq!(Impatience::sleep(8_000, 47), None);
+        assert_eq!(Impatience::sleep(8_000 * 47, 47), Some(1_000_000));
     }
 }

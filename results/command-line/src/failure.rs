@@ -46,6 +46,12 @@ impl Failure {
         Self { message: format!("{}: {}", file.display(), self.message), ..self }
     }
 
+    /// What went wrong, for those who go on all the same.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints the message on standard error and gives the exit status. Parts of it may come from a
     /// file; of what steers a terminal only line ends are let through.
     #[must_use]

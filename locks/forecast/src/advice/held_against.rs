@@ -57,6 +57,13 @@ pub(crate) fn held_against(
             let not = || Some(with_gap(not_by_locks()?, &given));
             by_locks().or_else(not).unwrap_or(given)
         }
+        (Verdict::NotByLocks, Shown::Gains(_), None) => match here.is_far() {
+            // It may scale otherwise as well.
+            Some((point, forecast)) => {
+                not_by_locks().unwrap_or_else(|| disagreeing(&point, forecast.speedup))
+            }
+            None => given,
+        },
         (_, Shown::Gains(_), None) => given,
         (_, Shown::Unused(point), None) => by_locks().unwrap_or_else(|| unused(given, &point)),
         (_, Shown::BusyForNothing(point), None) => {
@@ -270,6 +277,19 @@ pub(super) mod tests {
         here.compare(1.6, (1.5, 1.7), false);
         let given = of(Verdict::LimitedByLocks);
         assert_eq!(held_against(given.clone(), &here, None), given);
+    }
+
+    #[test]
+    fn a_forecast_whose_middle_is_far_says_nothing_of_more_cores() {
+        let mut far = here(0.55, 1.9);
+        far.compare(1.2, (0.9, 2.0), false);
+        assert!(far.contradicts().is_none(), "its band is wide enough");
+        let held = held_against(of(Verdict::NotByLocks), &far, None);
+        assert_eq!(held.verdict, Verdict::Unknown, "{}", held.headline);
+        let mut near = here(0.55, 1.9);
+        near.compare(1.7, (0.9, 2.0), false);
+        let given = of(Verdict::NotByLocks);
+        assert_eq!(held_against(given.clone(), &near, None), given);
     }
 
     #[test]

@@ -179,6 +179,7 @@ fn forecast(machine: &Description, curves: Vec<Curve>) -> Forecast {
         what_if: Vec::new(),
         measured: None,
         tried_here: None,
+        emulated: None,
         recommendation: Recommendation {
             verdict: Verdict::LimitedByLocks,
             scaling_known: true,

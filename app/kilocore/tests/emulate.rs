@@ -1,0 +1,144 @@
+//! `kilocore emulate` and `doctor --emulate`, as somebody types them.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::measured::{compiled, kilocore, run_while};
+
+/// So many threads compute, and add to a sum under a mutex.
+const SUMS: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile long sum;
+static long rounds;
+static void *add(void *unused) {
+    for (long i = 0; i < rounds; i++) {
+        for (int think = 0; think < 400; think++) __asm__ volatile("");
+        pthread_mutex_lock(&lock);
+        for (int hold = 0; hold < 200; hold++) __asm__ volatile("");
+        sum++;
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+int main(int argc, char **argv) {
+    if (argc != 3) return 2;
+    long threads = atol(argv[1]);
+    rounds = atol(argv[2]) / threads;
+    pthread_t made[64];
+    for (long i = 0; i < threads; i++) pthread_create(&made[i], NULL, add, NULL);
+    for (long i = 0; i < threads; i++) pthread_join(made[i], NULL);
+    return sum != rounds * threads;
+}
+"#;
+
+fn run(words: &[&str], program: &Path, arguments: &[&str]) -> Output {
+    let mut command = kilocore();
+    command.args(words).arg("--").arg(program).args(arguments);
+    run_while(command, |_| ())
+}
+
+#[track_caller]
+fn document(output: &Output) -> Value {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", output.status);
+    serde_json::from_slice(&output.stdout).expect("a document, and nothing else")
+}
+
+#[test]
+fn a_program_is_emulated_under_each_lock_and_its_lines_are_named() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "sums", SUMS, &["-g"]);
+    let words = [
+        "emulate",
+        "--machine",
+        "opteron-6344-4s",
+        "--cores",
+        "1,12",
+        "--lock",
+        "mcs,ticket",
+        "--json",
+    ];
+    let told = document(&run(&words, &program, &["{cores}", "2400"]));
+    assert_eq!(told["provenance"], "emulated");
+    let points = told["points"].as_array().expect("points");
+    let of = |point: &Value| {
+        (point["locks"].as_str().expect("text").to_owned(), point["cores"].as_u64())
+    };
+    let all: Vec<_> = points.iter().map(of).collect();
+    let expected =
+        ["own", "mcs", "ticket"].map(|locks| [1, 12].map(|cores| (locks.to_owned(), Some(cores))));
+    assert_eq!(all, expected.concat());
+    for point in points {
+        let times = ["speedup", "gain"].map(|name| point[name].as_f64().expect("a figure"));
+        assert!(times.iter().all(|times| (0.1..12.0).contains(times)), "{point}");
+    }
+    let lines = points[1]["lines"].as_array().expect("lines");
+    let lock = lines
+        .iter()
+        .find(|line| line["data"].as_str().is_some_and(|data| data.contains("lock in sums")));
+    assert_eq!(lock.expect("the lock moves")["sharing"], "true", "{lines:?}");
+}
+
+#[test]
+fn what_an_instruction_takes_is_measured_and_said() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "sums", SUMS, &[]);
+    let words = [
+        "emulate",
+        "--machine",
+        "opteron-6344-4s",
+        "--cores",
+        "1",
+        "--cycles-per-instruction",
+        "measured",
+        "--json",
+    ];
+    let output = run(&words, &program, &["1", "400000"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let cycles = document(&output)["cycles_per_instruction"].as_f64().expect("a figure");
+    assert!((0.16..5.0).contains(&cycles), "{cycles}");
+    assert!(
+        said.contains(&format!("--cycles-per-instruction {cycles} gives these figures again")),
+        "{said}"
+    );
+    let short = run(&words, &program, &["1", "10"]);
+    let said = String::from_utf8_lossy(&short.stderr);
+    assert!(!short.status.success() && said.contains("too short"), "{said}");
+}
+
+#[test]
+fn the_doctor_holds_its_forecast_against_the_program_itself() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "sums", SUMS, &[]);
+    let words = [
+        "doctor",
+        "--machine",
+        "opteron-6344-4s",
+        "--cores",
+        "1,6,12",
+        "--emulate",
+        "--json",
+        "--budget",
+        "0",
+    ];
+    let output = run(&words, &program, &["{cores}", "200000"]);
+    let told = document(&output);
+    let points = told["emulated"]["points"].as_array().expect("it was emulated");
+    let own: Vec<&Value> = points.iter().filter(|point| point["lock"].is_null()).collect();
+    assert_eq!(own.len(), 3, "{points:?}");
+    assert!(
+        own[2]["speedup"].as_f64().is_some_and(|times| (0.2..12.0).contains(&times)),
+        "{own:?}"
+    );
+    let text = told["recommendation"]["text"].to_string()
+        + &told["recommendation"]["headline"].to_string();
+    assert!(
+        text.contains("on the simulated opteron-6344-4s") && text.contains("(emulated)"),
+        "{text}"
+    );
+}

@@ -1,0 +1,100 @@
+//! How many cycles an instruction of a program takes, by the stopwatch.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use kilocore_process::{Input, Output, Start, allowed_cores, run, sized_for};
+
+use crate::EmulateError;
+use crate::point::{Asked, Emulator, emulate, openmp};
+
+/// The quickest of so many runs counts, as others can only make one slower.
+const ROUNDS: u32 = 3;
+/// Programs that compute for less than this are too short to be timed.
+const LEAST: Duration = Duration::from_millis(20);
+/// No instruction is taken to be quicker: six in a cycle are more than any program does.
+const LEAST_CYCLES: f64 = 1.0 / 6.0;
+
+/// What an instruction takes that waits for nothing, and how that is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Instructions {
+    /// How many there are on one core.
+    pub count: u64,
+    /// How long the program computes on one core of this host, in user mode.
+    pub computed: Duration,
+    /// How many cycles each takes, of two digits.
+    pub cycles: f64,
+}
+
+/// Runs a program on one core of this host, whose clock has so many GHz, and emulates it on one core. The cycles that
+/// its instructions take are those of its time in user mode without what it waited for memory, in the emulation.
+///
+/// # Errors
+/// If the program cannot be emulated, ends in another way than it should, or is too short.
+pub fn time_instructions(
+    words: &[OsString],
+    asked: &Asked,
+    emulator: &Emulator,
+    output: Output<'_>,
+    clock_ghz: f64,
+) -> Result<Instructions, EmulateError> {
+    let mut asked = asked.clone();
+    asked.orders.cores = 1;
+    let computed = quickest(words, &asked)?;
+    if computed < LEAST {
+        return Err(EmulateError::Short { computed });
+    }
+    let point = emulate(words, &asked, emulator, output, Input::Empty)?;
+    if point.interrupted || !point.status.success() {
+        return Err(EmulateError::Ended { status: point.status });
+    }
+    let count = point.report.counts.instructions;
+    let waited: f64 = point.report.threads.iter().map(|thread| thread.stalled_ns).sum();
+    let busy = (computed.as_secs_f64() * 1e9 - waited).max(0.0);
+    let cycles = (busy * clock_ghz / count.max(1) as f64).max(LEAST_CYCLES);
+    Ok(Instructions { count, computed, cycles: two_digits(cycles) })
+}
+
+/// The least that the program computed on one core of this host.
+fn quickest(words: &[OsString], asked: &Asked) -> Result<Duration, EmulateError> {
+    let command = sized_for(words, 1);
+    let core = allowed_cores().last().copied();
+    let mut quickest = Duration::MAX;
+    for _ in 0..ROUNDS {
+        let end = run(Start {
+            command: &command,
+            environment: asked.variables.iter().cloned().chain(openmp(1)).collect(),
+            cores: core.as_ref().map(std::slice::from_ref),
+            output: Output::Discarded,
+            input: Input::Empty,
+            ..Start::default()
+        });
+        let end = end.map_err(|why| EmulateError::Files(why.into()))?;
+        if end.interrupted || !end.status.success() {
+            return Err(EmulateError::Ended { status: end.status });
+        }
+        quickest = quickest.min(end.user);
+    }
+    Ok(quickest)
+}
+
+fn two_digits(number: f64) -> f64 {
+    let unit = 10_f64.powf(number.log10().floor() - 1.0);
+    // By way of the text, so that 0.36 is the number that somebody types.
+    let places = usize::from(unit < 1.0) * (-unit.log10()).round().max(0.0) as usize;
+    format!("{:.places$}", (number / unit).round() * unit).parse().unwrap_or(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::two_digits;
+
+    #[test]
+    fn cycles_have_two_digits() {
+        for (number, expected) in
+            [(0.3649, 0.36), (1.04, 1.0), (0.996, 1.0), (12.6, 13.0), (2.0, 2.0)]
+        {
+            assert!(two_digits(number) == expected, "{number}: {}", two_digits(number));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! How fast a core's clock runs at the moment, which need not be what its maker states.
+
+/// Multiplications in a sample. Each needs the result of the one before.
+#[cfg(target_arch = "x86_64")]
+const MULTIPLICATIONS: u32 = 1_500_000;
+/// How many cycles a multiplication takes, on Intel's processors since 2008 and AMD's since 2017.
+#[cfg(target_arch = "x86_64")]
+const CYCLES: f64 = 3.0;
+/// Others can only make a sample slower, so the quickest one counts.
+#[cfg(target_arch = "x86_64")]
+const SAMPLES: u32 = 8;
+
+/// Measures the clock of the core that the calling thread runs on, in GHz, in some ten milliseconds. `None` if it is
+/// not known how long its instructions take.
+#[cfg(target_arch = "x86_64")]
+#[must_use]
+pub fn core_clock_ghz() -> Option<f64> {
+    use std::time::Instant;
+    let sample = |_| {
+        let start = Instant::now();
+        let mut product: u64 = 3;
+        for _ in 0..MULTIPLICATIONS / 10 {
+            // SAFETY: it changes this register alone, and flags.
+            unsafe {
+                core::arch::asm!(
+                    ".rept 10",
+                    "imul {product}, {product}",
+                    ".endr",
+                    product = inout(reg) product,
+                    options(nomem, nostack, pure)
+                );
+            }
+        }
+        std::hint::black_box(product);
+        f64::from(MULTIPLICATIONS) * CYCLES / start.elapsed().as_nanos() as f64
+    };
+    (0..SAMPLES).map(sample).max_by(f64::total_cmp)
+}
+
+/// Not known elsewhere.
+#[cfg(not(target_arch = "x86_64"))]
+#[must_use]
+pub fn core_clock_ghz() -> Option<f64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_core_has_a_clock_of_some_gigahertz() {
+        let clock = super::core_clock_ghz();
+        let is_possible = |ghz: f64| (0.1..8.0).contains(&ghz);
+        assert!(clock.is_none_or(is_possible), "{clock:?}");
+    }
+}

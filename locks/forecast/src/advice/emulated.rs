@@ -1,0 +1,149 @@
+//! A recommendation, held against what the program does where it is itself executed on the simulated machine.
+//!
+//! The emulation has all of the program, and the forecast what a profile tells of it: queues, dependences and imbalance
+//! are lost there. So where the two differ, the emulation is believed, and a lock that loses in it is not recommended.
+
+use super::answer::answer;
+use crate::emulated::{EmulatedPoint, EmulatedThere};
+use crate::words::rounded;
+use crate::{Forecast, Recommendation, Verdict};
+
+/// Speedups that are at most so many times apart agree.
+const NEAR: f64 = 1.25;
+
+/// Adds to a forecast what the program and the recommended locks did in an emulation, and holds its recommendation
+/// against that.
+#[must_use]
+pub fn with_emulation(mut forecast: Forecast, mut emulated: EmulatedThere) -> Forecast {
+    for point in &mut emulated.points {
+        point.forecast = speedup(&forecast, point);
+    }
+    emulated.agrees = agreement(&emulated.points);
+    let machine = forecast.machine.name.clone();
+    forecast.recommendation = held(forecast.recommendation, &emulated, &machine);
+    forecast.emulated = Some(emulated);
+    forecast
+}
+
+/// Whether the forecast is near all points that it has, if it has any.
+fn agreement(points: &[EmulatedPoint]) -> Option<bool> {
+    let mut compared =
+        points.iter().filter(|point| point.cores != point.fewest).filter_map(|point| {
+            let forecast = point.forecast?;
+            Some((point.speedup / forecast).max(forecast / point.speedup) <= NEAR)
+        });
+    let first = compared.next()?;
+    Some(first && compared.all(|agrees| agrees))
+}
+
+/// The forecast of a point, as a multiple of the program as it is on the fewest cores.
+fn speedup(forecast: &Forecast, of: &EmulatedPoint) -> Option<f64> {
+    let on = |lock: &str, cores: u32| {
+        let curve = forecast.curves.iter().find(|curve| curve.lock == lock)?;
+        let point = curve.points.iter().find(|point| point.point.cores == cores)?;
+        Some(point.point.throughput_per_s)
+    };
+    let lock = of.lock.or(of.rwlock).unwrap_or(forecast.today);
+    Some(on(lock, of.cores)? / on(forecast.today, of.fewest)?)
+}
+
+fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> Recommendation {
+    let Some(own) = emulated.points.iter().rfind(|point| point.is_own()) else { return given };
+    let as_it_is = format!(
+        "Executed on the simulated {machine}, it is {} times as fast on {} cores as on {} (emulated)",
+        rounded(own.speedup),
+        own.cores,
+        own.fewest
+    );
+    let compared = match (own.forecast, emulated.agrees) {
+        (Some(_), Some(true)) => "the forecast agrees with that".to_owned(),
+        (Some(forecast), _) => format!(
+            "the forecast has {}. The emulation is the one to believe: it has all that the program does, and the \
+             forecast what was recorded",
+            rounded(forecast)
+        ),
+        (None, _) => "there is no forecast of that".to_owned(),
+    };
+    let other = emulated.points.iter().rfind(|point| !point.is_own() && point.cores == own.cores);
+    let Some(other) = other else {
+        given.text.insert(0, format!("{as_it_is}; {compared}."));
+        return given;
+    };
+    let gain = other.speedup / own.speedup;
+    let locks: Vec<&str> = other.lock.into_iter().chain(other.rwlock).collect();
+    let under = format!("under {}, {} times that", locks.join(" and "), rounded(gain));
+    if gain < 1.0 && given.shown().is_some() {
+        let why = format!(
+            "executed on the simulated {machine}, it is {under} on {} cores (emulated), so no other lock is \
+             recommended",
+            own.cores
+        );
+        let confidence = given.confidence;
+        let mut text: Vec<String> = given.text.into_iter().take(1).collect();
+        text.push(format!("{as_it_is}; {compared}."));
+        return Recommendation { confidence, ..answer(Verdict::LimitedByLocks, &why, text) };
+    }
+    given.text.insert(0, format!("{as_it_is}, and {under}; {compared}."));
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given() -> Recommendation {
+        let text = vec!["The lock that costs most is one.".to_owned(), "Take mcs.".to_owned()];
+        let why = "forecast to fall; under mcs, 2.4 times as much";
+        let command = Some("kilocore run --lock mcs -- ./program".to_owned());
+        Recommendation {
+            lock: Some("mcs"),
+            gain: 2.4,
+            command,
+            ..answer(Verdict::LimitedByLocks, why, text)
+        }
+    }
+
+    /// The answer where 2 is forecast on 48 cores, and 4.8 under mcs.
+    fn held_against(own: f64, other: f64) -> (Recommendation, Option<bool>) {
+        let point = |lock, cores, speedup, forecast| EmulatedPoint {
+            lock,
+            rwlock: None,
+            cores,
+            fewest: 1,
+            speedup,
+            forecast: Some(forecast),
+        };
+        let points = vec![
+            point(None, 1, 1.0, 1.0),
+            point(None, 48, own, 2.0),
+            point(Some("mcs"), 48, other, 4.8),
+        ];
+        let agrees = agreement(&points);
+        let emulated = EmulatedThere { points, agrees, ..EmulatedThere::default() };
+        (held(given(), &emulated, "m"), agrees)
+    }
+
+    #[test]
+    fn an_emulation_that_agrees_says_so_and_changes_nothing_else() {
+        let (held, agrees) = held_against(1.9, 5.0);
+        assert_eq!((agrees, held.lock), (Some(true), Some("mcs")));
+        assert_eq!((&held.headline, &held.command), (&given().headline, &given().command));
+        assert!(held.text[0].contains("the forecast agrees"), "{:?}", held.text);
+        assert!(held.text[0].contains("under mcs, 2.6 times that"), "{:?}", held.text);
+    }
+
+    #[test]
+    fn a_lock_that_loses_in_the_emulation_is_not_recommended() {
+        let (held, agrees) = held_against(2.0, 1.8);
+        assert_eq!((agrees, held.lock, &held.command), (Some(false), None, &None));
+        assert_eq!(held.verdict, Verdict::LimitedByLocks);
+        assert!(held.headline.contains("0.90 times that on 48 cores"), "{}", held.headline);
+    }
+
+    #[test]
+    fn an_emulation_that_differs_is_believed() {
+        let (held, agrees) = held_against(9.0, 20.0);
+        assert_eq!(agrees, Some(false));
+        assert!(held.text[0].contains("has 2.0. The emulation is the one to believe"), "{held:?}");
+    }
+}
