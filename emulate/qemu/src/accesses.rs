@@ -6,6 +6,7 @@
 //! is a plain store, as long as its lines were others' lately ([`Site`]).
 
 use std::ffi::{c_uint, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use kilocore_emulation_orders::UseKind;
 use kilocore_platform::Cycles;
@@ -17,6 +18,8 @@ use crate::guest::Thread;
 use crate::site::Site;
 use crate::{clock, guest, moves, repeats, spinning};
 
+/// The word that the thread that runs has said it waits for, or 0.
+static WAITS_FOR: AtomicU64 = AtomicU64::new(0);
 /// No core waits longer for a line: if it took longer, the thread had lost its core meanwhile.
 const MOST_WAIT: Cycles = Cycles(100_000);
 
@@ -34,7 +37,7 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
     if lines.allows(address, access.stores()) {
         if access.stores() {
             repeats::stored();
-        } else if repeats::loaded(address) {
+        } else if repeats::loaded(address, site(data)) {
             spinning::sleep(vcpu, address, site(data));
         }
     } else {
@@ -42,6 +45,28 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
     }
     if clock::is_over() {
         let_others_go_on();
+    }
+}
+
+/// A thread has read the word that it waits for.
+pub(crate) extern "C" fn waits_for(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
+    let Some(lines) = guest::lines(vcpu) else { return };
+    if lines.allows(address, false) {
+        WAITS_FOR.store(address, Ordering::Relaxed);
+    } else {
+        // It was written since the thread looked at it, so it has to look again.
+        WAITS_FOR.store(0, Ordering::Relaxed);
+        missed(access::kind(info), address, access::bytes(info), site(data));
+    }
+}
+
+/// The same thread reads the number of turns that it has waited, right after that.
+pub(crate) extern "C" fn has_waited(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
+    referred(vcpu, info, address, data);
+    let Some(lines) = guest::lines(vcpu) else { return };
+    let word = WAITS_FOR.swap(0, Ordering::Relaxed);
+    if word != 0 && lines.allows(word, false) {
+        spinning::wait(word, address);
     }
 }
 

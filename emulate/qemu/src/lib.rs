@@ -58,6 +58,7 @@ mod site;
 mod sleeping;
 mod spinning;
 mod system;
+mod takes;
 mod threads;
 mod translate;
 mod watchdog;
@@ -90,7 +91,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     remember_own_mappings();
     threads::forget_in_children()?;
     machine::begin(&orders);
-    translate::begin(&orders);
+    takes::begin(&orders);
     threads::begin(&orders)?;
     watchdog::begin()?;
     // SAFETY: QEMU gave this id, and the functions are what it expects.

@@ -12,6 +12,8 @@ use crate::site::Site;
 const WORDS: usize = 3;
 /// Reads of them that make a loop one that waits.
 const MANY: u32 = 100;
+/// The same at an instruction where a thread is known to have waited.
+const FEW: u32 = 3;
 /// How long a thread sleeps at first if nobody writes the line.
 const PATIENCE: Cycles = Cycles(50_000);
 /// How long it sleeps at most.
@@ -59,14 +61,14 @@ fn current<'a>() -> Option<&'a Repeats> {
     unsafe { CURRENT.load(Ordering::Relaxed).as_ref() }
 }
 
-/// The thread that runs has read a word whose line it has. Returns whether it seems to wait.
+/// The thread that runs has read a word whose line it has, at this instruction. Returns whether it seems to wait.
 #[inline(always)]
-pub(crate) fn loaded(address: u64) -> bool {
+pub(crate) fn loaded(address: u64, at: &Site) -> bool {
     let Some(own) = current() else { return false };
     if own.words.iter().any(|word| word.get() == address) {
         let repeats = own.repeats.get() + 1;
         own.repeats.set(repeats);
-        return repeats > MANY;
+        return repeats > MANY || (repeats > FEW && at.is_known_to_wait());
     }
     own.moved_on(address);
     false
@@ -120,6 +122,9 @@ impl Repeats {
     /// It has slept at a site until somebody wrote the line, or in vain.
     pub(crate) fn has_slept(&self, site: &Site, written: bool) {
         let patience = self.patience.get();
+        if written {
+            site.has_waited_for_others();
+        }
         self.in_vain.set(if written { ptr::null() } else { site });
         self.patience.set(if written { PATIENCE } else { (patience * 2).min(MOST_PATIENCE) });
     }

@@ -1,6 +1,6 @@
 //! An instruction that refers to memory.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use kilocore_platform::Cycles;
 
@@ -22,13 +22,16 @@ pub(crate) struct Site {
     waited: AtomicU64,
     hot: AtomicU8,
     strikes: AtomicU8,
+    /// Whether a thread slept here until somebody wrote the line.
+    waits_for_others: AtomicBool,
 }
 
 impl Site {
     /// That at an address.
     pub(crate) fn at(address: u64) -> Self {
         let (hot, strikes) = (AtomicU8::new(0), AtomicU8::new(0));
-        Self { address, waited: AtomicU64::new(0), hot, strikes }
+        let waits_for_others = AtomicBool::new(false);
+        Self { address, waited: AtomicU64::new(0), hot, strikes, waits_for_others }
     }
 
     /// Where it is.
@@ -68,6 +71,17 @@ impl Site {
     pub(crate) fn strike(&self) {
         let strikes = self.strikes.load(Ordering::Relaxed);
         self.strikes.store(strikes.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// A thread slept here until somebody wrote the line.
+    pub(crate) fn has_waited_for_others(&self) {
+        self.waits_for_others.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a thread that comes here for the second time with nothing else between waits, most likely.
+    #[inline(always)]
+    pub(crate) fn is_known_to_wait(&self) -> bool {
+        self.waits_for_others.load(Ordering::Relaxed) && self.strikes.load(Ordering::Relaxed) == 0
     }
 
     /// Whether threads that seem to wait here do.

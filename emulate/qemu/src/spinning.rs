@@ -1,5 +1,7 @@
 //! Threads that wait by reading the same words again and again.
 //!
+//! Kilocore's own locks [announce](wait) that they do. Of others it is guessed.
+//!
 //! A thread that has read nothing but a few words, many times, and has written nothing meanwhile, waits for one of
 //! them to change, or is about to do something else soon. It sleeps until the line is written that it read last and
 //! does not have to itself. If nobody writes it for long, the thread goes on. One that then does something else did
@@ -7,9 +9,11 @@
 
 use std::ffi::c_uint;
 
+use kilocore_platform::Cycles;
+
 use crate::counts::SLEEPS;
-use crate::guest;
 use crate::site::Site;
+use crate::{clock, guest, memory, takes};
 
 /// The thread that runs sleeps until somebody writes the line of this word, which it has read again and again.
 #[inline(never)]
@@ -23,6 +27,24 @@ pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
     let word = shared(vcpu, thread.repeats.newest_first()).unwrap_or(address);
     let written = guest::simulate(&thread, |guest| guest.spin_on(word, patience));
     thread.repeats.has_slept(site, written);
+}
+
+/// How long a thread sleeps that has announced that it waits, before it looks again: it may want to do something else
+/// meanwhile.
+const PATIENCE: Cycles = Cycles(20_000);
+
+/// The thread that runs sleeps until somebody writes the line of this word, for which it waits. The turns of its loop
+/// that it would have made meanwhile are added to the number at `turns`, which it has just read.
+#[inline(never)]
+pub(crate) fn wait(word: u64, turns: u64) {
+    let Some(thread) = guest::this_thread() else { return };
+    SLEEPS.more();
+    let before = clock::now();
+    guest::simulate(&thread, |guest| guest.spin_on(word, PATIENCE));
+    let passed = clock::now().0.saturating_sub(before.0) / takes::turn();
+    if let Some(known) = memory::load(turns) {
+        memory::store(turns, known.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX)));
+    }
 }
 
 /// The first of these words of which another core may write the line.

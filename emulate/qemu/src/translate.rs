@@ -2,37 +2,22 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::OnceLock;
 
-use kilocore_emulation_orders::Orders;
-use kilocore_qemu_plugin::api::{self, Block, LOAD, NO_REGISTERS, PluginId, STORE};
+use kilocore_qemu_plugin::api::{self, Block, LOAD, NO_REGISTERS, OnAccess, PluginId, STORE};
 use kilocore_qemu_plugin::instruction::{Kind, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
 use crate::site::Site;
-use crate::{accesses, blocks, clock};
+use crate::{accesses, blocks, clock, takes};
 
 /// The prefix of an instruction that does not let others come between its load and its store.
 const LOCK: u8 = 0xf0;
 /// `pause`.
 const PAUSE: [u8; 2] = [0xf3, 0x90];
-
-/// What instructions take, in parts of a cycle.
-#[derive(Debug)]
-struct Takes {
-    instruction: u64,
-    pause: u64,
-}
-
-static TAKES: OnceLock<Takes> = OnceLock::new();
-
-/// The program begins.
-pub(crate) fn begin(orders: &Orders) {
-    TAKES.get_or_init(|| Takes {
-        instruction: clock::parts(orders.cycles_per_instruction).max(1),
-        pause: clock::parts(orders.machine.coherence.pause_cycles.value),
-    });
-}
+/// What `kilocore_platform::announce_wait` has before the two instructions that read the word and the number.
+const ANNOUNCED: [u8; 8] = [0x0f, 0x1f, 0x84, 0x00, b'k', b'l', b'w', b't'];
+/// What is called at these two.
+const WAIT: [OnAccess; 2] = [accesses::waits_for, accesses::has_waited];
 
 /// Whether an instruction updates memory in one step.
 fn is_atomic(bytes: &[u8]) -> bool {
@@ -41,12 +26,14 @@ fn is_atomic(bytes: &[u8]) -> bool {
 
 /// QEMU translates a block.
 pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
-    let (Some(takes), Some(add)) = (TAKES.get(), api::add_inline()) else { return };
+    let (Some(takes), Some(add)) = (takes::takes(), api::add_inline()) else { return };
     // SAFETY: QEMU gives a block that it is translating, and its instructions are asked for while it does. What is
     // registered is called as it is declared, with a site that is never freed.
     unsafe {
         let instructions = api::qemu_plugin_tb_n_insns(block);
         let mut time = 0;
+        // Those that belong to a wait that is announced.
+        let mut announced = [].iter();
         let all = (0..instructions).map(|index| api::qemu_plugin_tb_get_insn(block, index));
         // They are never freed: QEMU does not say when it has thrown a block away.
         let sites: &[Site] = all
@@ -59,8 +46,14 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             let length = instruction_bytes(instruction, &mut bytes);
             let bytes = &bytes[..length];
             time += takes.instruction + if bytes == PAUSE { takes.pause } else { 0 };
+            if bytes == ANNOUNCED {
+                announced = WAIT.iter();
+                continue;
+            }
             let site: *mut c_void = ptr::from_ref(site).cast_mut().cast();
-            let callback = if is_atomic(bytes) {
+            let callback = if let Some(of_wait) = announced.next() {
+                *of_wait
+            } else if is_atomic(bytes) {
                 let before = accesses::before_atomic;
                 api::qemu_plugin_register_vcpu_insn_exec_cb(
                     instruction,

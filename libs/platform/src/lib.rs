@@ -56,7 +56,7 @@ pub use log_buckets::LogBuckets;
 #[cfg(feature = "loom")]
 pub use loom_platform::Loom;
 #[cfg(feature = "native")]
-pub use native::Native;
+pub use native::{Native, announce_wait};
 pub use padded::Padded;
 pub use reader_slots::{READER_SLOTS, ReaderSlots};
 #[cfg(feature = "shuttle")]

@@ -15,6 +15,7 @@ use crate::atomic::delegate_atomics;
 use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Padded, Parked, Platform, SharedCell};
 use crate::{READER_SLOTS, ReaderSlots, WAIT_SLOTS, Wait, WaitArray};
 
+mod announce;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 mod low_power;
@@ -22,6 +23,8 @@ mod low_power;
 mod place;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 mod restartable;
+
+pub use announce::announce_wait;
 
 /// The machine this program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,7 +107,7 @@ unsafe impl Platform for Native {
         how: Wait,
         mut done: impl FnMut(A::Value) -> bool,
     ) -> A::Value {
-        let mut turns = 0;
+        let mut turns: u32 = 0;
         loop {
             let value = cell.load(Ordering::Acquire);
             if done(value) {
@@ -113,7 +116,9 @@ unsafe impl Platform for Native {
             turns += match how {
                 Wait::Spin => {
                     core::hint::spin_loop();
-                    1
+                    let mut more = 0;
+                    announce_wait(cell, &mut more);
+                    more.min(TURNS_BEFORE_YIELD) + 1
                 }
                 Wait::LowPower => {
                     low_power::rest(cell, |value| !done(value));

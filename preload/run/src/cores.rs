@@ -25,10 +25,12 @@ pub(crate) fn are_many() -> bool {
     count() > 1
 }
 
-/// How long a waiter spins at first, in nanoseconds.
+/// How long a waiter spins at first, in nanoseconds, and for how much longer for each that may be in its queue: one that
+/// gives way notices its turn late, and so do all behind it.
 const SPINS: u64 = 20_000;
+const SPINS_FOR_EACH: u64 = 2_000;
 /// In turns of a spin loop, whatever these take: on some processors a turn is over in 5 ns, on others in 50.
-const TURNS: core::ops::RangeInclusive<u64> = 1_000..=10_000;
+const TURNS: core::ops::RangeInclusive<u64> = 1_000..=50_000;
 /// Turns of which the time is taken.
 const SAMPLE: u32 = 200;
 
@@ -55,7 +57,8 @@ fn measure_turns() -> u32 {
         let start = deadline::nanoseconds();
         Native::pause(SAMPLE);
         let took = deadline::nanoseconds().saturating_sub(start).max(1);
-        let turns = SPINS * u64::from(SAMPLE) / took;
+        let spins = SPINS + SPINS_FOR_EACH * u64::from(for_waiters());
+        let turns = spins * u64::from(SAMPLE) / took;
         turns.clamp(*TURNS.start(), *TURNS.end()) as u32
     };
     TURNS_OF_SPINNING.store(turns, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 use kilocore_platform::{
     Atomic, CpuId, Cycles, Nanos, Native, NodeId, Ordering, Padded, Parked, Platform, ReaderSlots,
-    WAIT_SLOTS, Wait, WaitArray,
+    WAIT_SLOTS, Wait, WaitArray, announce_wait,
 };
 
 use crate::impatience::Impatience;
@@ -59,6 +59,9 @@ unsafe impl Platform for Host {
             if done(value) {
                 return value;
             }
+            let mut turns = 0;
+            announce_wait(cell, &mut turns);
+            impatience.has_waited(turns);
             impatience.wait(1);
         }
     }

@@ -66,6 +66,14 @@ impl Impatience {
         }
     }
 
+    /// The waiter has spun for so many turns elsewhere.
+    #[inline]
+    pub(crate) fn has_waited(&mut self, turns: u32) {
+        if self.0 < cores::turns_of_spinning() {
+            self.0 = self.0.saturating_add(turns).min(Self::GAVE_WAY - 1);
+        }
+    }
+
     /// Offers the core to other threads, or sleeps.
     #[cold]
     fn give_way(&mut self) {
