@@ -1,6 +1,6 @@
 //! Tables of where the time of a run went.
 
-use kilocore_emulation_orders::{Sharing, UseKind};
+use kilocore_emulation_orders::{Sharing, ThreadTimes, UseKind};
 use kilocore_show::{Mark, Provenance, Table, number};
 
 use crate::{HotLine, Point};
@@ -19,7 +19,7 @@ pub(crate) fn of(on: &str, name: &str, point: &Point) -> Vec<Table> {
 
 /// The time of all threads on their cores, in ns.
 fn all_ns(point: &Point) -> f64 {
-    let of = |times: &kilocore_emulation_orders::ThreadTimes| {
+    let of = |times: &ThreadTimes| {
         times.working_ns + times.stalled_ns + times.spinning_ns + times.system_ns
     };
     point.report.threads.iter().map(of).sum::<f64>().max(f64::MIN_POSITIVE)
@@ -37,6 +37,15 @@ fn functions(on: &str, name: &str, point: &Point) -> Option<Table> {
     let rows: Vec<_> = large
         .map(|of| (of.function.clone(), vec![part(of.computed_ns), part(of.waited_ns)]))
         .collect();
+    let sum = |of: fn(&ThreadTimes) -> f64| point.report.threads.iter().map(of).sum::<f64>();
+    let elsewhere = [
+        ("the kernel, for all of them", sum(|times| times.system_ns)),
+        ("waiting in a loop", sum(|times| times.spinning_ns)),
+    ];
+    let elsewhere = elsewhere.into_iter().filter(|(_, ns)| ns / all >= PART);
+    let elsewhere =
+        elsewhere.map(|(what, ns)| (what.to_owned(), vec![part(ns), number::NONE.to_owned()]));
+    let rows: Vec<_> = rows.into_iter().chain(elsewhere).collect();
     (!rows.is_empty()).then(|| Table {
         name: format!("functions-{name}"),
         title: format!("Where the time of its threads goes {on}"),
