@@ -137,7 +137,7 @@ mod tests {
         let (held, agrees) = held_against(2.0, 1.8);
         assert_eq!((agrees, held.lock, &held.command), (Some(false), None, &None));
         assert_eq!(held.verdict, Verdict::LimitedByLocks);
-        assert!(held.headline.contains("0.90 times that on 48 cores"), "{}", held.headline);
+        assert!(held.headline.contains("0.9 times that on 48 cores"), "{}", held.headline);
     }
 
     #[test]
