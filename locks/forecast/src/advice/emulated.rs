@@ -71,11 +71,12 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
     };
     let gain = other.speedup / own.speedup;
     let locks: Vec<&str> = other.lock.into_iter().chain(other.rwlock).collect();
-    let under = format!("under {}, {} times that", locks.join(" and "), rounded(gain));
+    let locks = locks.join(" and ");
+    let gain_rounded = rounded(gain);
     if gain < 1.0 && given.shown().is_some() {
         let why = format!(
-            "executed on the simulated {machine}, it is {under} on {} cores (emulated), so no other lock is \
-             recommended",
+            "executed on the simulated {machine}, under {locks} it does {gain_rounded} times what it does as it is \
+             on {} cores (emulated), so no other lock is recommended",
             own.cores
         );
         let confidence = given.confidence;
@@ -83,7 +84,10 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
         text.push(format!("{as_it_is}; {compared}."));
         return Recommendation { confidence, ..answer(Verdict::LimitedByLocks, &why, text) };
     }
-    given.text.insert(0, format!("{as_it_is}, and {under}; {compared}."));
+    given.text.insert(
+        0,
+        format!("{as_it_is}, and under {locks} {gain_rounded} times as fast as that; {compared}."),
+    );
     given
 }
 
@@ -129,7 +133,7 @@ mod tests {
         assert_eq!((agrees, held.lock), (Some(true), Some("mcs")));
         assert_eq!((&held.headline, &held.command), (&given().headline, &given().command));
         assert!(held.text[0].contains("the forecast agrees"), "{:?}", held.text);
-        assert!(held.text[0].contains("under mcs, 2.6 times that"), "{:?}", held.text);
+        assert!(held.text[0].contains("under mcs 2.6 times as fast"), "{:?}", held.text);
     }
 
     #[test]
@@ -137,7 +141,7 @@ mod tests {
         let (held, agrees) = held_against(2.0, 1.8);
         assert_eq!((agrees, held.lock, &held.command), (Some(false), None, &None));
         assert_eq!(held.verdict, Verdict::LimitedByLocks);
-        assert!(held.headline.contains("0.9 times that on 48 cores"), "{}", held.headline);
+        assert!(held.headline.contains("under mcs it does 0.9 times"), "{}", held.headline);
     }
 
     #[test]
