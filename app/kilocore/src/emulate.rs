@@ -111,24 +111,15 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(Cycles::Given(cycles)) => (cycles, CyclesFrom::Given),
         Some(Cycles::Measured) => {
             let (command, orders) = (&arguments.command, usual.clone());
-            (timed(command, orders, &emulator, Output::ToStderr)?, CyclesFrom::Measured)
+            let cycles = timed(command, orders, &emulator, Output::ToStderr)?;
+            say(&format!("--cycles-per-instruction {cycles} gives these figures again"));
+            (cycles, CyclesFrom::Measured)
         }
     };
     let orders = |cores| Orders { cores, cycles_per_instruction, ..usual.clone() };
-    let asked = |variables: &Variables| {
-        let asked = |&cores| Asked { orders: orders(cores), variables: variables.clone() };
-        counts.iter().map(asked).collect::<Vec<_>>()
-    };
-    let all: Vec<Asked> = variants.iter().flat_map(|(_, variables)| asked(variables)).collect();
-    let bar = output::progress(all.len() as u64, "emulating");
-    let done = |point: &Point| {
-        bar.inc(1);
-        !ended_badly(point)
-    };
-    let points = emulate_all(&arguments.command, &all, &emulator, Output::ToStderr, &done);
-    bar.finish_and_clear();
-    let points = points.map_err(failure)?;
-    if let Some(bad) = points.iter().find(|point| ended_badly(point)) {
+    let all = asked(variants.iter().map(|(_, variables)| variables), &counts, &orders);
+    let points = run(&arguments.command, &all, &emulator, Output::ToStderr)?;
+    if let Some(bad) = points.iter().find(|point| point.ended_badly()) {
         let status = status_of_bad_end(bad.status);
         say(&format!(
             "the program was interrupted or failed, with status {status}; nothing is shown"
@@ -207,14 +198,39 @@ fn timed(
     let Instructions { count, computed, cycles } = timed.map_err(failure)?;
     say(&format!(
         "an instruction takes {cycles} cycles: {count} of them take {computed:.1?} on one core of this host, of \
-         {clock_ghz:.2} GHz (measured); --cycles-per-instruction {cycles} gives these figures again"
+         {clock_ghz:.2} GHz (measured)"
     ));
     Ok(cycles)
 }
 
-/// Whether a run ended in another way than it should.
-fn ended_badly(point: &Point) -> bool {
-    point.interrupted || !point.status.success()
+/// The runs of a program with each of these environments, on each number of cores in turn.
+fn asked<'a>(
+    environments: impl IntoIterator<Item = &'a Variables>,
+    counts: &[u32],
+    orders: &dyn Fn(u32) -> Orders,
+) -> Vec<Asked> {
+    let of = |variables: &Variables| {
+        let on = |&cores: &u32| Asked { orders: orders(cores), variables: variables.clone() };
+        counts.iter().map(on).collect::<Vec<_>>()
+    };
+    environments.into_iter().flat_map(of).collect()
+}
+
+/// Runs them, up to the first that ends in another way than it should, showing progress.
+fn run(
+    command: &[OsString],
+    asked: &[Asked],
+    emulator: &Emulator,
+    output: Output<'_>,
+) -> Result<Vec<Point>, Failure> {
+    let bar = output::progress(asked.len() as u64, "emulating");
+    let done = |point: &Point| {
+        bar.inc(1);
+        !point.ended_badly()
+    };
+    let points = emulate_all(command, asked, emulator, output, &done);
+    bar.finish_and_clear();
+    points.map_err(failure)
 }
 
 /// The numbers of cores to run on.

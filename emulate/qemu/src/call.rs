@@ -29,6 +29,13 @@ pub(crate) enum Change {
         /// What was there.
         was: [u64; 2],
     },
+    /// Perhaps a path, of a file that is to have another content.
+    File {
+        /// What it is to have.
+        content: String,
+        /// Where the path is, and what was there, unless nobody could write there.
+        path: Option<(u64, [u64; 2])>,
+    },
     /// Nothing, as the call really waits: the thread is outside meanwhile.
     Outside,
 }

@@ -13,21 +13,18 @@ const ALWAYS_THERE: &[u8; 10] = b"/dev/null\0";
 /// The program is about to open the file whose path is at an address. If it is one of these, another path is there
 /// for the moment of the call, unless nobody may write there: then the host's file is opened, if it has one.
 pub(crate) fn opening(path: u64) -> Change {
-    let described = text(path).is_some_and(|path| described::content(&path).is_some());
-    let Some(was) = memory::read_u64s::<2>(path).filter(|_| described) else {
+    let Some(content) = text(path).and_then(|path| described::content(&path)) else {
         return Change::None;
     };
-    if memory::write(path, ALWAYS_THERE) {
-        Change::Bytes { address: path, was }
-    } else {
-        Change::None
-    }
+    let was = memory::read_u64s::<2>(path).filter(|_| memory::write(path, ALWAYS_THERE));
+    Change::File { content, path: was.map(|was| (path, was)) }
 }
 
-/// The program has opened the file whose path is at an address.
-pub(crate) fn opened(path: u64, descriptor: i64) {
-    let content = text(path).and_then(|path| described::content(&path));
-    let (Some(content), Ok(descriptor)) = (content, i32::try_from(descriptor)) else { return };
+/// The program has opened a file that is to have this content, or could not.
+pub(crate) fn opened(content: &str, descriptor: i64) {
+    let Some(descriptor) = i32::try_from(descriptor).ok().filter(|&number| number >= 0) else {
+        return;
+    };
     // SAFETY: a name that lives meanwhile; descriptors are numbers. What is in memory is written whole, and read from
     // its beginning.
     unsafe {

@@ -130,6 +130,14 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         Change::Bytes { address, was } => {
             memory::write_u64s(address, was);
         }
+        Change::File { content, path } => {
+            if let Some((address, was)) = path {
+                memory::write_u64s(address, was);
+            }
+            if guest::runs(vcpu) {
+                files::opened(&content, result);
+            }
+        }
         Change::Outside => {
             // Whoever runs has to look who came back.
             crate::clock::interrupt();
@@ -141,8 +149,6 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         return;
     }
     match call {
-        libc::SYS_open => files::opened(arguments[0], result),
-        libc::SYS_openat => files::opened(arguments[1], result),
         libc::SYS_clone if is_thread(arguments[0]) => threads::bear(&thread, arguments, clock),
         _ => seen::correct(&thread, call, arguments, result),
     }

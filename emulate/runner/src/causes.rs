@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kilocore_emulation_orders::{LineUse, Report, Sharing, UseKind};
 use serde::Serialize;
 
-use crate::names::Names;
+use crate::names::{Names, Symbols};
 
 /// A function of the program, and what it took.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,10 +63,9 @@ const MOST_FUNCTIONS: usize = 100;
 const MOST_USES: usize = 8;
 
 impl Causes {
-    /// Those that a run reports, by the symbols of the program's files as they are now.
-    #[must_use]
-    pub fn of(report: &Report) -> Self {
-        let mut names = Names::new(&report.files);
+    /// Those that a run reports, by the symbols of the program's files.
+    pub(crate) fn of(report: &Report, symbols: &mut Symbols) -> Self {
+        let mut names = Names::new(&report.files, symbols);
         let mut functions: HashMap<String, FunctionTime> = HashMap::new();
         for code in &report.code {
             let function = names.function(code.address);

@@ -45,7 +45,7 @@ pub fn time_instructions(
         return Err(EmulateError::Short { computed });
     }
     let point = emulate(words, &asked, emulator, output, Input::Empty)?;
-    if point.interrupted || !point.status.success() {
+    if point.ended_badly() {
         return Err(EmulateError::Ended { status: point.status });
     }
     let count = point.report.counts.instructions;

@@ -4,27 +4,33 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use kilocore_emulation_orders::MappedFile;
-use kilocore_symbols::{Binary, Variables};
+use kilocore_symbols::{Binary, Outline, Variables};
 
-/// The names of a program's code and data, by the files that were in its memory. A file is read when somebody asks
-/// for the first address in it.
+/// The names of a program's code and data, by the files that were in its memory.
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
     files: &'a [MappedFile],
-    known: HashMap<&'a str, Option<Symbols>>,
+    symbols: &'a mut Symbols,
 }
 
-#[derive(Debug)]
-struct Symbols {
-    binary: Binary,
-    variables: Variables,
-    /// Where the file's address zero lies in memory.
-    zero: u64,
+/// The symbols of files, for any number of runs. A file is read when somebody asks for the first address in it.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols(HashMap<String, Option<(Binary, Variables)>>);
+
+impl Symbols {
+    fn of(&mut self, path: &str) -> Option<&(Binary, Variables)> {
+        let read = || {
+            let path = Path::new(path);
+            let outline = Outline::open(path).ok()?;
+            Some((Binary::of(path, &outline).ok()?, Variables::parse(&outline)))
+        };
+        self.0.entry(path.to_owned()).or_insert_with(read).as_ref()
+    }
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn new(files: &'a [MappedFile]) -> Self {
-        Self { files, known: HashMap::new() }
+    pub(crate) fn new(files: &'a [MappedFile], symbols: &'a mut Symbols) -> Self {
+        Self { files, symbols }
     }
 
     /// The function at an address, or the file and where in it, or the address.
@@ -34,9 +40,10 @@ impl<'a> Names<'a> {
             return format!("code at {address:#x}");
         };
         let name = name(&file.path);
-        let Some(symbols) = self.symbols(file) else { return format!("in {name}") };
-        let own = address.wrapping_sub(symbols.zero);
-        let function = symbols.binary.frames(own).into_iter().find(|it| !it.function.is_empty());
+        let Some((binary, _, own)) = self.symbols(file, address) else {
+            return format!("in {name}");
+        };
+        let function = binary.frames(own).into_iter().find(|it| !it.function.is_empty());
         match function {
             Some(frame) => frame.function,
             None => format!("{name}+{own:#x}"),
@@ -51,8 +58,8 @@ impl<'a> Names<'a> {
             return format!("memory at {address:#x}");
         };
         let name = name(&file.path);
-        let variable = self.symbols(file).and_then(|symbols| {
-            let (variable, behind) = symbols.variables.at(address.wrapping_sub(symbols.zero))?;
+        let variable = self.symbols(file, address).and_then(|(_, variables, own)| {
+            let (variable, behind) = variables.at(own)?;
             Some(match behind {
                 0 => variable.into_owned(),
                 _ => format!("{variable}+{behind}"),
@@ -67,13 +74,11 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn symbols(&mut self, file: &'a MappedFile) -> Option<&Symbols> {
-        let read = || {
-            let binary = Binary::open(Path::new(&file.path)).ok()?;
-            let zero = binary.zero(file.start..file.end, file.offset)?;
-            Some(Symbols { binary, variables: Variables::open(Path::new(&file.path)), zero })
-        };
-        self.known.entry(&file.path).or_insert_with(read).as_ref()
+    /// The symbols of a file, and what the file itself calls an address.
+    fn symbols(&mut self, file: &MappedFile, address: u64) -> Option<(&Binary, &Variables, u64)> {
+        let (binary, variables) = self.symbols.of(&file.path)?;
+        let zero = binary.zero(file.start..file.end, file.offset)?;
+        Some((binary, variables, address.wrapping_sub(zero)))
     }
 }
 

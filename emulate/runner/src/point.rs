@@ -15,6 +15,7 @@ use kilocore_process::{
 };
 use kilocore_qemu::{Plugin, Program, QemuError, command, find};
 
+use crate::names::Symbols;
 use crate::{Causes, EmulateError};
 
 /// What emulates: QEMU with the plugin.
@@ -58,6 +59,14 @@ pub struct Point {
     pub computed: Duration,
 }
 
+impl Point {
+    /// Whether the program ended in another way than it should.
+    #[must_use]
+    pub fn ended_badly(&self) -> bool {
+        self.interrupted || !self.status.success()
+    }
+}
+
 impl Emulator {
     /// That with the plugin `libkilocore_emulate_qemu.so` from here, with this QEMU or the one that is installed. The
     /// program finds a processor that has all that QEMU can do.
@@ -88,7 +97,8 @@ pub fn emulate(
     output: Output<'_>,
     input: Input,
 ) -> Result<Point, EmulateError> {
-    on_core(words, asked, emulator, output, input, allowed_cores().last().copied())
+    let core = allowed_cores().last().copied();
+    on_core(words, asked, emulator, output, input, core, &mut Symbols::default())
 }
 
 /// Runs a program as it is asked for each time, on as many cores of the host at a time as may be used, those with
@@ -110,8 +120,17 @@ pub fn emulate_all(
     let results: Mutex<Vec<Option<Result<Point, EmulateError>>>> =
         Mutex::new(asked.iter().map(|_| None).collect());
     let work = |core: CpuId| {
+        let mut symbols = Symbols::default();
         while let Some(index) = { lock(&left).pop() } {
-            let point = on_core(words, &asked[index], emulator, output, Input::Empty, Some(core));
+            let point = on_core(
+                words,
+                &asked[index],
+                emulator,
+                output,
+                Input::Empty,
+                Some(core),
+                &mut symbols,
+            );
             if !point.as_ref().is_ok_and(done) {
                 lock(&left).clear();
             }
@@ -139,6 +158,7 @@ fn on_core(
     output: Output<'_>,
     input: Input,
     core: Option<CpuId>,
+    symbols: &mut Symbols,
 ) -> Result<Point, EmulateError> {
     let words = sized_for(words, orders.cores);
     let (name, arguments) = words.split_first().ok_or(EmulateError::NoProgram)?;
@@ -184,7 +204,7 @@ fn on_core(
         return Err(EmulateError::Failed { cores: orders.cores, why });
     }
     Ok(Point {
-        causes: Causes::of(&report),
+        causes: Causes::of(&report, symbols),
         report,
         status: end.status,
         interrupted: end.interrupted,

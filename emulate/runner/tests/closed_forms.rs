@@ -19,6 +19,12 @@ fn parallel_ns(cores: u32, arguments: [&str; 4]) -> f64 {
     point.report.parallel.expect("it has threads").ns()
 }
 
+/// The least time of threads that take turns under a lock, in ns, whatever it takes to hand it over: as many turns of a loop of
+/// thinking and under the lock, so often.
+fn of_one_lock(cores: u32, rounds: f64, think: f64, hold: f64, turn: f64) -> f64 {
+    (f64::from(cores) * rounds * hold * turn).max(rounds * (think + hold) * turn)
+}
+
 #[test]
 fn threads_that_share_nothing_are_as_fast_as_one() {
     let turn = turn_ns();
@@ -42,10 +48,7 @@ fn a_lock_limits_threads_to_one_section_at_a_time() {
             // As many turns of thinking as under the lock: two threads could fill it. A hold is some ten times as
             // long as it takes to wake a thread.
             let took = parallel_ns(cores, ["8", "50000", "50000", kind]);
-            let holds = f64::from(cores) * 8.0 * 50_000.0 * turn;
-            let alone = 8.0 * 100_000.0 * turn;
-            let expected = holds.max(alone);
-            let ratio = took / expected;
+            let ratio = took / of_one_lock(cores, 8.0, 50_000.0, 50_000.0, turn);
             assert!((0.99..1.2).contains(&ratio), "{kind} on {cores}: {ratio}");
         }
     }
@@ -63,9 +66,7 @@ fn other_locks_limit_threads_to_one_section_at_a_time_as_well() {
             let arguments = [&*words[0], &*words[1], &*words[2], &*words[3], "mutex"];
             let (point, _) = under(lock, cores, &program("work", &[]), &arguments);
             let took = point.report.parallel.expect("it has threads").ns();
-            let held = f64::from(cores) * rounds * hold * turn;
-            let expected = held.max(rounds * (think + hold) * turn);
-            let ratio = took / expected;
+            let ratio = took / of_one_lock(cores, rounds, think, hold, turn);
             // Of a ticket lock, all waiters fetch the line at each handover.
             let most = if lock == "ticket" { 1.5 } else { 1.25 };
             assert!((0.99..most).contains(&ratio), "{lock} on {cores}: {ratio}");

@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kilocore_command_line::{CoreList, Failure, output, say};
-use kilocore_emulation::{Asked, Emulator, emulate_all};
+use kilocore_command_line::{CoreList, Failure, say};
+use kilocore_emulation::{Emulator, Point};
 use kilocore_emulation_orders::Orders;
 use kilocore_forecast::{EmulatedPoint, EmulatedThere, Forecast, with_emulation};
 use kilocore_machine::Description;
 use kilocore_process::Output;
 
-use super::{USUAL_MOST_CORES, Variables, ended_badly, failure, timed};
+use super::{USUAL_MOST_CORES, Variables, asked, run, timed};
 use crate::launch;
 use crate::run::Replaced;
 
@@ -81,22 +81,10 @@ fn emulated(
         let (lock, rwlock) = (advice.lock, advice.rwlock);
         variants.push((lock, rwlock, Replaced { lock, rwlock }.environment(command)?));
     }
-    let mut asked = Vec::new();
-    for (.., variables) in &variants {
-        asked.extend(counts.iter().map(|&cores| Asked {
-            orders: Orders { cores, cycles_per_instruction, ..usual.clone() },
-            variables: variables.clone(),
-        }));
-    }
-    let bar = output::progress(asked.len() as u64, "emulating");
-    let done = |point: &kilocore_emulation::Point| {
-        bar.inc(1);
-        !ended_badly(point)
-    };
-    let points = emulate_all(command, &asked, emulator, Output::Discarded, &done);
-    bar.finish_and_clear();
-    let points = points.map_err(failure)?;
-    if points.iter().any(ended_badly) {
+    let orders = |cores| Orders { cores, cycles_per_instruction, ..usual.clone() };
+    let all = asked(variants.iter().map(|(.., variables)| variables), &counts, &orders);
+    let points = run(command, &all, emulator, Output::Discarded)?;
+    if points.iter().any(Point::ended_badly) {
         return Err(Failure::new("the program was interrupted or failed there"));
     }
     let first = points.first().map_or(f64::NAN, |point| point.report.end_ns);

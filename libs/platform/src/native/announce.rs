@@ -10,8 +10,12 @@ use crate::Atomic;
 /// instructions after it read the cell and the number.
 #[inline(always)]
 pub fn announce_wait<A: Atomic>(cell: &A, turns: &mut u32) {
+    // There may be implementations without any bytes.
+    if size_of::<A>() == 0 {
+        return;
+    }
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: both are live. A byte of each is read, which no other thread can notice, and the result is dropped. An
+    // SAFETY: both are live and have bytes. A byte of each is read, which no other thread can notice, and the result is dropped. An
     // emulator may write the number, which is the caller's alone.
     unsafe {
         core::arch::asm!(
