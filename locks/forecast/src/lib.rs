@@ -143,6 +143,7 @@ mod measured_here;
 mod memory;
 mod model_error;
 mod own_locks;
+mod pieces;
 mod point;
 mod program;
 mod progress;

@@ -125,9 +125,9 @@ impl Progress {
         // divided by all time.
         let (sections, cycles) =
             per_batch.iter().fold((0.0, 0.0), |sum, batch| (sum.0 + batch.0, sum.1 + batch.1));
-        // A run that is stopped because it costs too much may have finished no section in the time
-        // that counts. Its throughput is then known only to be less than one section in that time.
-        let ratio = f64::max(sections, 0.5) / cycles;
+        // A run that is stopped because it costs too much may have finished nothing in the time that
+        // counts. Its throughput is then known only to be less than one section in that time.
+        let ratio = if sections > 0.0 { sections } else { 0.5 } / cycles;
         let variance =
             per_batch.iter().map(|(s, c)| (s - ratio * c).powi(2)).sum::<f64>() / (n - 1.0);
         let error = STUDENT_T_19 * (variance / n).sqrt() / (cycles / n);

@@ -11,6 +11,7 @@ use kilocore_sim::{Random, Sim, SimCell, Simulation};
 use crate::any_lock::{AnyLock, LockThread};
 use crate::barrier::{Barrier, BarrierRounds, OwnBarrier, simulate_barrier};
 use crate::memory::{Fetcher, whole_number};
+use crate::pieces::Pieces;
 use crate::point::Point;
 use crate::progress::{End, Progress};
 use crate::run_size::{PointError, RunSize, set_up};
@@ -244,12 +245,14 @@ struct Thread<'a, L: RawLock<Sim>> {
     random: Random,
     lock_thread: LockThread<L>,
     fetcher: Option<Fetcher>,
+    /// If the outermost section that it is in counts piece by piece.
+    pieces: Option<Pieces>,
 }
 
 impl<'a, L: RawLock<Sim>> Thread<'a, L> {
     fn new(shared: &'a Shared<L>, number: usize, mut random: Random) -> Self {
         let fetcher = shared.fetcher(&mut random);
-        Self { shared, number, random, lock_thread: LockThread::new(), fetcher }
+        Self { shared, number, random, lock_thread: LockThread::new(), fetcher, pieces: None }
     }
 
     fn run(mut self) {
@@ -293,6 +296,9 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
             fetcher.fetch(part, &mut self.random);
         }
         self.sleep(workload.asleep * part);
+        let think = workload.think.mean();
+        let rest = part * self.shared.by_work.map_or(1.0, |busy| 1.0 - think / busy);
+        let mut counted = 0.0;
         let enters = part >= 1.0 || self.random.uniform() < part;
         if enters {
             let mut choice = self.random.uniform();
@@ -301,16 +307,16 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
                 choice < 0.0
             });
             if let Some((_, section)) = chosen.or(workload.sections.last()) {
+                self.pieces = Pieces::of(section, rest);
                 self.enter(section);
+                counted = self.pieces.take().map_or(0.0, |pieces| pieces.counted_of(rest));
             }
         }
         if workload.sections.is_empty() || !enters {
             // A thread that has entered no lock may not have let the other threads catch up.
             Sim::catch_up();
         }
-        let think = workload.think.mean();
-        let rest = self.shared.by_work.map_or(1.0, |busy| 1.0 - think / busy);
-        self.shared.progress.finish(self.number, rest * part);
+        self.shared.progress.finish(self.number, f64::max(rest - counted, 0.0));
     }
 
     /// Computes between two sections. If sections are counted by computing, it is counted piece by
@@ -386,6 +392,13 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         for inner in &section.inner {
             for _ in 0..whole_number(inner.times, &mut self.random) {
                 self.enter(&inner.section);
+                if self
+                    .pieces
+                    .as_mut()
+                    .is_some_and(|pieces| pieces.is_over(self.number, &self.shared.progress))
+                {
+                    return;
+                }
             }
         }
     }

@@ -41,6 +41,12 @@ impl Section {
         let inside: f64 = self.inner.iter().map(|inner| inner.times * inner.section.held()).sum();
         self.hold.mean() + inside
     }
+
+    /// How many sections are entered inside it each time, on average, those inside of these included.
+    #[must_use]
+    pub fn inside(&self) -> f64 {
+        self.inner.iter().map(|inner| inner.times * (1.0 + inner.section.inside())).sum()
+    }
 }
 
 /// A section inside another.

@@ -22,8 +22,9 @@ pub(crate) fn held_against(
     profile: Option<&Profile>,
 ) -> Recommendation {
     let Some(shown) = here.shown() else { return doubted(given, here) };
-    let run = profile.and_then(|profile| profile.runs.first());
-    let run = run.filter(|run| is_undisturbed(run));
+    let recorded = profile.and_then(|profile| profile.runs.first());
+    let run = recorded.filter(|run| is_undisturbed(run));
+    let disturbed = recorded.is_some() && run.is_none();
     let in_kernel = profile.and_then(kernel_locks::large);
     let by_locks = || run.and_then(|run| limited_here(run, here));
     let not_by_locks = || run.and_then(|run| not_by_locks_here(run, here));
@@ -65,6 +66,7 @@ pub(crate) fn held_against(
             None => given,
         },
         (_, Shown::Gains(_), None) => given,
+        (Verdict::Unknown, Shown::Unused(point), None) if disturbed => unexplained(given, &point),
         (_, Shown::Unused(point), None) => by_locks().unwrap_or_else(|| unused(given, &point)),
         (_, Shown::BusyForNothing(point), None) => {
             let known = by_locks().or_else(not_by_locks);
@@ -182,6 +184,15 @@ fn unused(given: Recommendation, point: &ScalingPoint) -> Recommendation {
     answer(Verdict::CoresUnused, &why, text)
 }
 
+/// More cores bring nothing, and of the run that would show whether that is for locks too much was disturbed.
+fn unexplained(mut given: Recommendation, point: &ScalingPoint) -> Recommendation {
+    let busy = point.busy_cores;
+    given
+        .text
+        .insert(0, format!("Measured here: {}, and keeps {busy:.1} of them busy.", did(point)));
+    given
+}
+
 /// More cores bring nothing although they are busy, and locks are not known to be the reason.
 fn busy_for_nothing(mut given: Recommendation, point: &ScalingPoint) -> Recommendation {
     if given.verdict == Verdict::NotByLocks {
@@ -197,6 +208,8 @@ fn busy_for_nothing(mut given: Recommendation, point: &ScalingPoint) -> Recommen
 
 #[cfg(test)]
 pub(super) mod tests {
+    use kilocore_lock_profile::Interference;
+
     use super::*;
     use crate::measured_here::tests::scaling;
 
@@ -351,6 +364,17 @@ pub(super) mod tests {
         assert_eq!((explained.verdict, explained.lock), (Verdict::LimitedByKernelLocks, None));
         let unexplained = held(100);
         assert_eq!(unexplained.verdict, Verdict::Unknown, "{unexplained:?}");
+    }
+
+    #[test]
+    fn nobody_says_that_cores_are_unused_for_no_reason_after_a_disturbed_run() {
+        let mut disturbed = kernel_locks::tests::profile(100);
+        let run = &mut disturbed.runs[0];
+        let others = run.wall_time * 0.8;
+        run.interference = Some(Interference { others, stolen: others * 0.0, load: Some(4.0) });
+        let held = held_against(of(Verdict::Unknown), &here(1.23, 1.1), Some(&disturbed));
+        assert_eq!((held.verdict, held.lock), (Verdict::Unknown, None), "{}", held.headline);
+        assert!(held.text[0].contains("keeps 1.1 of them busy"), "{:?}", held.text);
     }
 
     #[test]
