@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop what-if verdicts emulation emulation-published servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts emulation emulation-cost emulation-published servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -190,6 +190,12 @@ emulation: all
 emulation-published: all
 	@tools/install-packages $$(tools/emulation/beside-published --packages)
 	tools/emulation/beside-published --page docs/evidence/emulation-published.md
+
+## emulation-cost: the processor time that programs with 48 threads take emulated, beside what they take alone and under
+## QEMU, into docs/evidence/emulation-cost.md; takes ten minutes
+emulation-cost: all
+	@tools/install-packages $$(tools/verdicts/measure --packages) kyotocabinet-utils
+	tools/emulation/cost --page docs/evidence/emulation-cost.md
 
 ## same-output: sixty real programs alone and under run, record locks and run --pages: the same output, errors
 ## and exit status; takes a quarter of an hour

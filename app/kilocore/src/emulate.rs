@@ -11,7 +11,7 @@ use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 use kilocore_emulation::{
     Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Point, QemuError, Variant,
-    emulate_all, time_instructions,
+    build_qemu, emulate_all, time_instructions,
 };
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
@@ -56,11 +56,15 @@ pub(crate) struct Arguments {
     /// The QEMU that executes the program [default: qemu-x86_64]
     #[arg(long, value_name = "PATH")]
     qemu: Option<PathBuf>,
+    /// Build a QEMU that takes plugins from this Debian's source package, into this user's cache, and do nothing else.
+    /// It is used from then on if the one that is installed takes none. Takes minutes
+    #[arg(long, exclusive = true)]
+    build_qemu: bool,
     #[command(flatten)]
     reports: Reports,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options. {cores} or
     /// {threads} in them becomes the number of cores. Its input is empty, and its output goes to standard error
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required_unless_present = "build_qemu", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -89,6 +93,11 @@ fn cycles(text: &str) -> Result<Cycles, String> {
 }
 
 pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if arguments.build_qemu {
+        let built = build_qemu().map_err(EmulateError::from)?;
+        say(&format!("built: {}", built.display()));
+        return Ok(ExitCode::SUCCESS);
+    }
     let files = arguments.reports.files()?;
     launch::check(&arguments.command)?;
     let machine = usual_machine::or_usual(arguments.machine.as_deref(), "emulating")?;

@@ -6,6 +6,7 @@
 //! is a plain store, as long as its lines were others' lately ([`Site`]).
 
 use std::ffi::{c_uint, c_void};
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kilocore_emulation_orders::UseKind;
@@ -13,6 +14,7 @@ use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::access::{self, Access};
 use kilocore_sim::{Guest, GuestAccess};
 
+use crate::blocks::Block;
 use crate::counts::{MISSES, TRANSFERS};
 use crate::guest::Thread;
 use crate::site::Site;
@@ -131,11 +133,18 @@ pub(crate) extern "C" fn updated(vcpu: c_uint, info: u32, address: u64, data: *m
     refer(&thread, site(data), address, access::bytes(info), UseKind::Update);
 }
 
-/// A block begins: one without loads and stores would let nobody go on otherwise.
+/// A block begins from which a loop may begin anew: one without loads and stores would let nobody go on otherwise.
 pub(crate) extern "C" fn block_begins(vcpu: c_uint, _: *mut c_void) {
     if clock::is_over() && guest::runs(vcpu) {
         let_others_go_on();
     }
+}
+
+/// A block begins, and its code does not add to the clock.
+pub(crate) extern "C" fn counted_block_begins(vcpu: c_uint, data: *mut c_void) {
+    // SAFETY: `translate` registers this with a leaked block.
+    unsafe { &*data.cast::<Block>() }.begins();
+    block_begins(vcpu, ptr::null_mut());
 }
 
 /// Lets all happen that is earlier than the time of the thread that runs.

@@ -26,15 +26,27 @@ static ALL: Mutex<Vec<&Block>> = Mutex::new(Vec::new());
 /// The most code that is reported, by the time that it took.
 const MOST: usize = 4_000;
 
-/// QEMU has translated a block. Returns where to add 1 each time that it is executed.
-pub(crate) fn translated(address: u64, takes: u64, sites: &'static [Site]) -> *mut u64 {
+/// QEMU has translated a block.
+pub(crate) fn translated(address: u64, takes: u64, sites: &'static [Site]) -> &'static Block {
     let block: &Block =
         Box::leak(Box::new(Block { address, takes, sites, executed: AtomicU64::new(0) }));
     all().push(block);
-    block.executed.as_ptr()
+    block
 }
 
 impl Block {
+    /// Where to add 1 each time that it is executed.
+    pub(crate) fn executed(&self) -> *mut u64 {
+        self.executed.as_ptr()
+    }
+
+    /// It is executed, and translated code does not count that by itself.
+    pub(crate) fn begins(&self) {
+        // Only one thread runs at a time.
+        self.executed.store(self.executed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        clock::pass(self.takes);
+    }
+
     /// This for each time that it was executed.
     fn times(&self, each: u64) -> u64 {
         self.executed.load(Ordering::Relaxed).wrapping_mul(each)

@@ -1,6 +1,7 @@
 //! What time it is for the thread that runs, between two looks at the simulator.
 //!
-//! Blocks of instructions add to one number inline, whichever thread executes them. That number is the time of the
+//! Blocks of instructions add to one number, whichever thread executes them: inline where QEMU's interface lets them,
+//! and else by a callback. That number is the time of the
 //! thread that runs: it is set when the thread goes on, and the simulator is told of it when the thread does
 //! something that concerns the simulator.
 
@@ -22,6 +23,12 @@ static KNOWN: AtomicU64 = AtomicU64::new(0);
 /// The number to which blocks add.
 pub(crate) fn address() -> *mut u64 {
     NOW.as_ptr()
+}
+
+/// So many parts pass for the thread that runs.
+#[inline(always)]
+pub(crate) fn pass(parts: u64) {
+    NOW.store(NOW.load(Ordering::Relaxed).wrapping_add(parts), Ordering::Relaxed);
 }
 
 /// How many parts so many cycles are.

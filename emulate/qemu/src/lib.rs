@@ -5,7 +5,7 @@
 //! and others only when the simulated time is theirs. So the program runs as it would on a machine that is not
 //! here, with as many cores.
 //!
-//! * **Time** passes with instructions, inline (`clock.rs`), and with what accesses, waits and calls of the
+//! * **Time** passes with instructions (`clock.rs`), and with what accesses, waits and calls of the
 //!   system cost on the simulated machine.
 //! * **Loads and stores** are looked up in a small table of the lines that the core has. Only what is not there
 //!   reaches the simulator (`accesses.rs`).
@@ -83,11 +83,6 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     let report = report.ok_or("the plugin needs the argument report=FILE")?;
     report::open(&report).map_err(|error| format!("{report}: {error}"))?;
     access::learn().map_err(|error| error.to_string())?;
-    if api::add_inline().is_none() {
-        return Err(
-            "this QEMU has no inline addition for all threads; use that of Debian 12".into()
-        );
-    }
     remember_own_mappings();
     threads::forget_in_children()?;
     machine::begin(&orders);

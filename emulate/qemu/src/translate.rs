@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use kilocore_qemu_plugin::api::{self, Block, LOAD, NO_REGISTERS, OnAccess, PluginId, STORE};
-use kilocore_qemu_plugin::instruction::{Kind, kind};
+use kilocore_qemu_plugin::instruction::{Kind, is_on_stack, jumps_back, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
 use crate::site::Site;
@@ -26,12 +26,12 @@ fn is_atomic(bytes: &[u8]) -> bool {
 
 /// QEMU translates a block.
 pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
-    let (Some(takes), Some(add)) = (takes::takes(), api::add_inline()) else { return };
+    let Some(takes) = takes::takes() else { return };
     // SAFETY: QEMU gives a block that it is translating, and its instructions are asked for while it does. What is
     // registered is called as it is declared, with a site that is never freed.
     unsafe {
         let instructions = api::qemu_plugin_tb_n_insns(block);
-        let mut time = 0;
+        let (mut time, mut may_repeat) = (0, false);
         // Those that belong to a wait that is announced.
         let mut announced = [].iter();
         let all = (0..instructions).map(|index| api::qemu_plugin_tb_get_insn(block, index));
@@ -45,6 +45,7 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             let mut bytes = [0; 16];
             let length = instruction_bytes(instruction, &mut bytes);
             let bytes = &bytes[..length];
+            may_repeat |= jumps_back(bytes);
             time += takes.instruction + if bytes == PAUSE { takes.pause } else { 0 };
             if bytes == ANNOUNCED {
                 announced = WAIT.iter();
@@ -63,7 +64,8 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                 );
                 accesses::updated
             } else {
-                if kind(bytes) == Kind::Store {
+                // What others could want is rarely on a thread's own stack.
+                if kind(bytes) == Kind::Store && !is_on_stack(bytes) {
                     let before = accesses::before_store;
                     api::qemu_plugin_register_vcpu_insn_exec_cb(
                         instruction,
@@ -82,10 +84,23 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                 site,
             );
         }
-        let begins = accesses::block_begins;
-        api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, ptr::null_mut());
-        add(block, api::ADD, clock::address().cast(), time);
-        let executed = blocks::translated(api::qemu_plugin_tb_vaddr(block), time, sites);
-        add(block, api::ADD, executed.cast(), 1);
+        let translated = blocks::translated(api::qemu_plugin_tb_vaddr(block), time, sites);
+        if let Some(add) = api::add_inline() {
+            if may_repeat {
+                let begins = accesses::block_begins;
+                api::qemu_plugin_register_vcpu_tb_exec_cb(
+                    block,
+                    begins,
+                    NO_REGISTERS,
+                    ptr::null_mut(),
+                );
+            }
+            add(block, api::ADD, clock::address().cast(), time);
+            add(block, api::ADD, translated.executed().cast(), 1);
+        } else {
+            let begins = accesses::counted_block_begins;
+            let data = ptr::from_ref(translated).cast_mut().cast();
+            api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, data);
+        }
     }
 }

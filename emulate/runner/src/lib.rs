@@ -23,6 +23,6 @@ mod study;
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use error::EmulateError;
 pub use instructions::{Instructions, time_instructions};
-pub use kilocore_qemu::QemuError;
+pub use kilocore_qemu::{QemuError, build as build_qemu};
 pub use point::{Asked, Emulator, Point, emulate, emulate_all};
 pub use study::{CyclesFrom, Emulated, Variant};

@@ -4,4 +4,5 @@ mod causes;
 mod closed_forms;
 mod ends;
 mod seen;
+mod simulated;
 mod support;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -26,6 +26,17 @@ pub struct KeptFiles {
 const INCOMPLETE: &str = ".new-";
 /// A file that is not complete after this time never will be.
 const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// The path of the folder `program`/`subject` in the one in which programs of this user keep such files, for what is
+/// kept there by other means. It is made if it is not there. Nobody but root and this user can change what it names.
+///
+/// # Errors
+/// Those of [`KeptFiles::of_user`].
+pub fn own_folder(program: &str, subject: &str) -> io::Result<PathBuf> {
+    let parent = path::of_user().ok_or(io::ErrorKind::NotFound)?;
+    KeptFiles::below(&parent, program, subject, 0)?;
+    Ok(parent.join(program).join(subject))
+}
 
 impl KeptFiles {
     /// The folder `program`/`subject` in the one in which programs of this user keep such files:

@@ -21,20 +21,57 @@ pub enum Kind {
 /// Prefixes of segments, sizes and repetition.
 const PREFIXES: [u8; 10] = [0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3];
 
-/// Tells what an instruction of 64-bit mode is, from its bytes.
-#[must_use]
-pub fn kind(bytes: &[u8]) -> Kind {
-    let (mut locked, mut wide, mut at) = (false, false, 0);
+/// An instruction's bytes, taken apart.
+struct Parts<'a> {
+    /// Whether it has a `lock` prefix.
+    locked: bool,
+    /// The lower half of its REX prefix, or 0.
+    extended: u8,
+    /// From its opcode on.
+    rest: &'a [u8],
+}
+
+fn parts(bytes: &[u8]) -> Parts<'_> {
+    let (mut locked, mut extended, mut at) = (false, 0, 0);
     while let Some(&byte) = bytes.get(at) {
         match byte {
             0xf0 => locked = true,
-            0x40..=0x4f => wide = byte & 8 != 0,
+            0x40..=0x4f => extended = byte & 0xf,
             _ if PREFIXES.contains(&byte) => {}
             _ => break,
         }
         at += 1;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
+    Parts { locked, extended, rest: bytes.get(at..).unwrap_or_default() }
+}
+
+/// Whether an instruction's address in memory, if it has a one-byte opcode and one, is relative to the stack pointer.
+#[must_use]
+pub fn is_on_stack(bytes: &[u8]) -> bool {
+    let Parts { extended, rest, .. } = parts(bytes);
+    // The base is the stack pointer, and not the twelfth register.
+    matches!(rest, [_, mode, scaled, ..] if *mode < 0xc0 && mode & 7 == 4 && scaled & 7 == 4)
+        && extended & 1 == 0
+}
+
+/// Whether an instruction may go on at a smaller address than its own, without a load or a store. Every loop has one that
+/// does, or refers to memory.
+#[must_use]
+pub fn jumps_back(bytes: &[u8]) -> bool {
+    match *parts(bytes).rest {
+        [0x70..=0x7f | 0xe0..=0xe3 | 0xeb, distance, ..] => distance > 0x7f,
+        [0xe9, _, _, _, highest, ..] | [0x0f, 0x80..=0x8f, _, _, _, highest, ..] => highest > 0x7f,
+        // By a register.
+        [0xff, mode, ..] => mode >= 0xc0 && mode >> 3 & 7 == 4,
+        _ => false,
+    }
+}
+
+/// Tells what an instruction of 64-bit mode is, from its bytes.
+#[must_use]
+pub fn kind(bytes: &[u8]) -> Kind {
+    let Parts { locked, extended, rest } = parts(bytes);
+    let wide = extended & 8 != 0;
     if let [0xc2 | 0xc3, ..] = rest {
         return Kind::Return;
     }
@@ -56,5 +93,63 @@ pub fn kind(bytes: &[u8]) -> Kind {
         0xff if which == 2 => Kind::Call,
         0xfe | 0xff if is_memory && which < 2 => Kind::Store,
         _ => Kind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_on_stack, jumps_back};
+
+    #[test]
+    fn what_is_relative_to_the_stack_pointer_is_on_the_stack() {
+        // mov %eax,0x8(%rsp); mov %rax,(%rsp,%rbx,2); movl $1,0x100(%rsp)
+        for bytes in [
+            &[0x89, 0x44, 0x24, 0x08][..],
+            &[0x48, 0x89, 0x04, 0x5c],
+            &[0xc7, 0x84, 0x24, 0, 1, 0, 0, 1, 0, 0, 0],
+        ] {
+            assert!(is_on_stack(bytes), "{bytes:x?}");
+        }
+        // mov %eax,(%rax); mov %eax,0x8(%r12); mov %eax,(%rax,%rbx,2); mov %esp,%eax
+        for bytes in [
+            &[0x89, 0x00][..],
+            &[0x41, 0x89, 0x44, 0x24, 0x08],
+            &[0x89, 0x04, 0x58],
+            &[0x89, 0xe0],
+            &[],
+        ] {
+            assert!(!is_on_stack(bytes), "{bytes:x?}");
+        }
+    }
+
+    #[test]
+    fn a_jump_to_a_smaller_address_is_one_back() {
+        // jmp .-2; jne .-0x20; jmp .-0x100; je .-0x100; loop .-2; jmp *%rax; jmp *%r11
+        let back = [
+            &[0xeb, 0xfe][..],
+            &[0x75, 0xe0],
+            &[0xe9, 0, 0xff, 0xff, 0xff],
+            &[0x0f, 0x84, 0, 0xff, 0xff, 0xff],
+            &[0xe2, 0xfe],
+            &[0xff, 0xe0],
+            &[0x41, 0xff, 0xe3],
+        ];
+        for bytes in back {
+            assert!(jumps_back(bytes), "{bytes:x?}");
+        }
+        // jmp .+2; jne .+0x20; je .+0x100; call *%rax; jmp *(%rax), which loads; ret; nothing
+        let others = [
+            &[0xeb, 0x00][..],
+            &[0x75, 0x20],
+            &[0x0f, 0x84, 0, 1, 0, 0],
+            &[0xff, 0xd0],
+            &[0xff, 0x20],
+            &[0xc3],
+            &[0xeb],
+            &[],
+        ];
+        for bytes in others {
+            assert!(!jumps_back(bytes), "{bytes:x?}");
+        }
     }
 }

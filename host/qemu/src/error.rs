@@ -16,8 +16,8 @@ pub enum QemuError {
     NoQemu,
     /// There is one that takes no plugins.
     #[error(
-        "{} takes no plugins; use the package qemu-user of Debian 12 (that of Debian 13 has none), or a \
-         QEMU from version 7.2 on that was configured with --enable-plugins", qemu.display()
+        "{} takes no plugins; `kilocore emulate --build-qemu` builds one that does, from Debian's source package \
+         (that of Debian 12 takes them, that of Debian 13 does not)", qemu.display()
     )]
     NoPlugins {
         /// The path of QEMU.
@@ -31,8 +31,17 @@ pub enum QemuError {
         /// What the system said.
         source: io::Error,
     },
+    /// There is no folder for the user's own QEMU.
+    #[error("cannot use the folder kilocore/qemu in this user's cache: {0}")]
+    Cache(io::Error),
+    /// It was not built, for the reason that was written to standard error.
+    #[error("QEMU was not built in {}; see above", folder.display())]
+    NotBuilt {
+        /// Where it was to be built.
+        folder: PathBuf,
+    },
     /// QEMU cannot be started.
-    #[error("cannot start {}: {source}", qemu.display())]
+    #[error("cannot start {}: {source}; name one that is installed, as by the Debian package qemu-user", qemu.display())]
     Start {
         /// The path of QEMU.
         qemu: PathBuf,

@@ -7,18 +7,26 @@ use std::process::{Command, Stdio};
 use kilocore_process::find_program;
 
 use crate::QemuError;
+use crate::build::built;
 
-/// Finds a QEMU that takes plugins: this one, or `qemu-x86_64` as programs are looked for. It is asked for
-/// its help.
+/// Finds a QEMU that takes plugins: this one, or `qemu-x86_64` as programs are looked for, or else the one that this
+/// user has [built](crate::build()). Each is asked for its help.
 ///
 /// # Errors
 /// If there is none, or it cannot be started, or takes no plugins.
 pub fn find(named: Option<&Path>) -> Result<PathBuf, QemuError> {
-    let name = named.map_or(OsStr::new("qemu-x86_64"), Path::as_os_str);
-    let qemu = find_program(name).map_err(|source| match named {
-        Some(qemu) => QemuError::Start { qemu: qemu.to_owned(), source },
-        None => QemuError::NoQemu,
-    })?;
+    let Some(named) = named else {
+        let installed = find_program(OsStr::new("qemu-x86_64")).map_err(|_| QemuError::NoQemu);
+        return installed
+            .and_then(taking_plugins)
+            .or_else(|why| taking_plugins(built().ok_or(why)?));
+    };
+    let found = find_program(named.as_os_str());
+    taking_plugins(found.map_err(|source| QemuError::Start { qemu: named.to_owned(), source })?)
+}
+
+/// This QEMU, if it takes plugins.
+fn taking_plugins(qemu: PathBuf) -> Result<PathBuf, QemuError> {
     let help = Command::new(&qemu).arg("-help").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let help = help.map_err(|source| QemuError::Start { qemu: qemu.clone(), source })?;
     let takes = help.stdout.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"-plugin"));

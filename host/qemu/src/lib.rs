@@ -11,12 +11,14 @@
 //!   runs only ELF files.
 #![deny(missing_docs)]
 
+mod build;
 mod command;
 mod error;
 mod find;
 mod linkage;
 mod program;
 
+pub use build::build;
 pub use command::{Plugin, command, library};
 pub use error::{ProgramError, QemuError};
 pub use find::find;
