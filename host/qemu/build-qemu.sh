@@ -59,7 +59,7 @@ if [ ! -e "$name/.unpacked" ]; then
     touch "$name/.unpacked"
 fi
 
-build=$folder/$name/plugins
+build=$folder/$name/build-kilocore
 mkdir -p "$build"
 cd "$build"
 if [ ! -e build.ninja ]; then
