@@ -1,7 +1,7 @@
 //! QEMU's functions and types, under its own names. They are the same in all versions of the interface from 1
 //! on, but for [`add_inline`].
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::marker::{PhantomData, PhantomPinned};
 use std::sync::OnceLock;
 
@@ -68,6 +68,8 @@ unsafe extern "C" {
     );
     /// Where an instruction is in the program.
     pub fn qemu_plugin_insn_vaddr(instruction: *const Instruction) -> u64;
+    /// Where an instruction is in QEMU's process, in user mode. Null if QEMU does not know.
+    pub fn qemu_plugin_insn_haddr(instruction: *const Instruction) -> *mut c_void;
     /// How many bytes an instruction has.
     pub fn qemu_plugin_insn_size(instruction: *const Instruction) -> usize;
     /// Has a function called whenever an instruction begins.
@@ -89,10 +91,6 @@ unsafe extern "C" {
     pub fn qemu_plugin_mem_size_shift(access: u32) -> c_uint;
     /// Whether an access stores.
     pub fn qemu_plugin_mem_is_store(access: u32) -> bool;
-    /// Where the program's code begins.
-    pub fn qemu_plugin_start_code() -> u64;
-    /// The program's file, as QEMU was told. Null if QEMU does not know.
-    pub fn qemu_plugin_path_to_binary() -> *const c_char;
 }
 
 /// QEMU's `qemu_plugin_register_vcpu_tb_exec_inline`: whenever this block begins, [`ADD`] a number to the one

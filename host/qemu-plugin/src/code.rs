@@ -11,11 +11,12 @@ use crate::memory;
 /// QEMU is translating the instruction.
 pub unsafe fn instruction_bytes(instruction: *const Instruction, bytes: &mut [u8; 16]) -> usize {
     // SAFETY: as the caller promises.
-    let (address, length) = unsafe {
-        (api::qemu_plugin_insn_vaddr(instruction), api::qemu_plugin_insn_size(instruction))
+    let (address, length, base) = unsafe {
+        let address = api::qemu_plugin_insn_vaddr(instruction);
+        (address, api::qemu_plugin_insn_size(instruction), learn_base(instruction))
     };
     // No instruction of x86 has more than 15 bytes.
     let length = length.min(bytes.len() - 1);
-    let at = address.wrapping_add(learn_base());
+    let at = address.wrapping_add(base);
     memory::read(at, &mut bytes[..length]).map_or(0, |()| length)
 }

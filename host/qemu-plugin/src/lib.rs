@@ -35,7 +35,7 @@ mod version;
 pub use code::instruction_bytes;
 #[doc(hidden)]
 pub use entry::install;
-pub use guest_base::{guest_base, learn_base};
+pub use guest_base::guest_base;
 pub use mappings::{mappings, remember_own_mappings};
 pub use memory::{read, text, write};
 #[doc(hidden)]

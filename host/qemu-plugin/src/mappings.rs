@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use kilocore_linux::maps::{self, Mapping};
 
-use crate::learn_base;
+use crate::guest_base;
 
 /// Where QEMU's own mappings begin, before the program was loaded.
 static OWN: OnceLock<HashSet<u64>> = OnceLock::new();
@@ -22,7 +22,7 @@ pub fn remember_own_mappings() {
 /// What came since, at the addresses that the program has for it. Files are those of the host.
 #[must_use]
 pub fn mappings() -> Vec<Mapping> {
-    let (base, own) = (learn_base(), OWN.get());
+    let (base, own) = (guest_base(), OWN.get());
     let is_own = |line: &Mapping| own.is_some_and(|own| own.contains(&line.start));
     let new = lines().into_iter().filter(|line| line.start >= base && !is_own(line));
     new.map(|line| Mapping { start: line.start - base, end: line.end - base, ..line }).collect()

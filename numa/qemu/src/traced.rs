@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kilocore_qemu_plugin::learn_base;
+use kilocore_qemu_plugin::guest_base;
 
 /// Whether locks are traced.
 static ON: AtomicBool = AtomicBool::new(false);
@@ -13,7 +13,7 @@ pub(crate) fn turn_on() {
 
 /// Whether locks are traced. That needs addresses which are the program's own.
 pub(crate) fn is_on() -> bool {
-    ON.load(Ordering::Relaxed) && (learn_base() == 0 || give_up())
+    ON.load(Ordering::Relaxed) && (guest_base() == 0 || give_up())
 }
 
 #[cold]
