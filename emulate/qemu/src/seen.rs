@@ -1,4 +1,8 @@
-//! What the program sees of the machine: how many processors there are, which one a thread is on, what time it is.
+//! What the program sees of the machine: how many processors there are, which one a thread is on, what time it is, and what
+//! random numbers the system has for it.
+
+use std::iter;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::guest::{self, Thread};
 use crate::machine::{cores, ns};
@@ -81,6 +85,13 @@ pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], resul
         libc::SYS_time => {
             memory::write_u64s(a, [now_ns(Clock::Real) / 1_000_000_000]);
         }
+        libc::SYS_getrandom => {
+            let bytes = usize::try_from(result).unwrap_or(0);
+            for (at, value) in (a..).step_by(8).zip(random().take(bytes.div_ceil(8))) {
+                let left = bytes - (at - a) as usize;
+                memory::write(at, &value.to_ne_bytes()[..left.min(8)]);
+            }
+        }
         libc::SYS_getcpu => {
             let (cpu, node) = guest::simulate(thread, |guest| (guest.cpu().0, guest.node().0));
             for (address, number) in [(a, cpu), (b, node)] {
@@ -102,6 +113,19 @@ pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], resul
         }
         _ => {}
     }
+}
+
+/// Numbers that look random, the same ones in each run (splitmix64).
+fn random() -> impl Iterator<Item = u64> {
+    static STATE: AtomicU64 = AtomicU64::new(0);
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    iter::repeat_with(|| {
+        // Only the thread that runs asks.
+        let mut value = STATE.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        value ^ value >> 31
+    })
 }
 
 /// Bytes of a mask of processors that programs ask for at most.

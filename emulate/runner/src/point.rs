@@ -181,7 +181,14 @@ fn on_core(
     let mut variables: Vec<_> = variables.iter().cloned().chain(openmp(orders.cores)).collect();
     variables.push(padding(std::env::vars_os(), &variables));
     let variables = variables.iter().map(variable).collect::<Result<Vec<_>, _>>()?;
-    let command = command(&emulator.qemu, Some(&emulator.cpu), &plugin, variables, program);
+    let command = command(
+        &emulator.qemu,
+        Some(&emulator.cpu),
+        Some(orders.seed),
+        &plugin,
+        variables,
+        program,
+    );
     let end = run(Start {
         command: &command,
         output,

@@ -26,11 +26,12 @@ pub fn library(path: &Path) -> Result<PathBuf, QemuError> {
 
 /// The command that runs a program under QEMU with a plugin, and with these variables in the program's
 /// environment, each as `name=value`. QEMU takes commas in them to separate variables. `cpu` is the processor
-/// that the program finds, as QEMU names it.
+/// that the program finds, as QEMU names it. `seed` is that of the random bytes which Linux hands to each program.
 #[must_use]
 pub fn command(
     qemu: &Path,
     cpu: Option<&str>,
+    seed: Option<u64>,
     plugin: &Plugin<'_>,
     variables: Vec<OsString>,
     program: Program,
@@ -38,6 +39,9 @@ pub fn command(
     let mut command = vec![qemu.as_os_str().to_owned()];
     if let Some(cpu) = cpu {
         command.extend(["-cpu".into(), cpu.into()]);
+    }
+    if let Some(seed) = seed {
+        command.extend(["-seed".into(), seed.to_string().into()]);
     }
     let mut words = OsString::from("file=");
     words.push(doubled(plugin.library.as_os_str()));
@@ -79,11 +83,13 @@ mod tests {
             arguments: vec!["shared=/x,y".into(), "locks=on".into()],
         };
         let variables = vec!["NAME=value".into()];
-        let made = command(Path::new("/qemu"), Some("max"), &plugin, variables, program);
+        let made = command(Path::new("/qemu"), Some("max"), Some(7), &plugin, variables, program);
         let expected = [
             "/qemu",
             "-cpu",
             "max",
+            "-seed",
+            "7",
             "-E",
             "NAME=value",
             "-plugin",

@@ -140,7 +140,8 @@ pub fn record<T>(
         sites: sites.is_some(),
     };
     let plugin = plugin(&library, &told);
-    let command = qemu::command(&emulator, options.cpu.as_deref(), &plugin, variables, program);
+    let command =
+        qemu::command(&emulator, options.cpu.as_deref(), None, &plugin, variables, program);
     let over = Over::default();
     thread::scope(|scope| {
         let runner = || {
