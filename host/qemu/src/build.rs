@@ -1,7 +1,6 @@
 //! A QEMU of the user's own, for systems whose own takes no plugins.
 
 use std::fs::File;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -36,17 +35,30 @@ pub fn build() -> Result<PathBuf, QemuError> {
     // One at a time: the descriptor is closed, and the lock gone, when this process ends.
     let lock = File::create(folder.join("lock")).map_err(QemuError::Cache)?;
     lock.lock().map_err(QemuError::Cache)?;
-    let mut shell = Command::new("/bin/sh")
-        .args(["-s", "--"])
+    let status = Command::new("/bin/sh")
+        .args(["-c", SCRIPT, "build-qemu"])
         .arg(&folder)
-        .stdin(Stdio::piped())
+        .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .spawn()
+        .status()
         .map_err(QemuError::Cache)?;
-    if let Some(mut script) = shell.stdin.take() {
-        script.write_all(SCRIPT.as_bytes()).map_err(QemuError::Cache)?;
-    }
-    let status = shell.wait().map_err(QemuError::Cache)?;
     let built = folder.join(BUILT);
     if status.success() { Ok(built) } else { Err(QemuError::NotBuilt { folder }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_build_needs_is_named_before_anything_is_made() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let mut shell = Command::new("/bin/sh");
+        let shell = shell.args(["-c", SCRIPT, "build-qemu"]).arg(folder.path());
+        let output = shell.env("PATH", folder.path()).output().expect("there is a shell");
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("apt install dpkg-dev gcc") || said.contains("--qemu"), "{said}");
+        assert_eq!(folder.path().read_dir().expect("it is there").count(), 0);
+    }
 }
