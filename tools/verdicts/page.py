@@ -15,3 +15,9 @@ def write(page, before, lines, after):
     """Puts these lines in the place of the table."""
     with open(page, "w", encoding="utf-8") as file:
         file.write(before + MARKS[0] + "\n".join([*lines, ""]) + MARKS[1] + after)
+
+
+def replace(page, lines):
+    """Puts these lines in the place of a page's table."""
+    before, _, after = read(page)
+    write(page, before, lines, after)

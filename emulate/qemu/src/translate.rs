@@ -19,11 +19,6 @@ const ANNOUNCED: [u8; 8] = [0x0f, 0x1f, 0x84, 0x00, b'k', b'l', b'w', b't'];
 /// What is called at these two.
 const WAIT: [OnAccess; 2] = [accesses::waits_for, accesses::has_waited];
 
-/// Whether an instruction updates memory in one step.
-fn is_atomic(bytes: &[u8]) -> bool {
-    kind(bytes) == Kind::Atomic || bytes.first() == Some(&LOCK)
-}
-
 /// QEMU translates a block.
 pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
     let Some(takes) = takes::takes() else { return };
@@ -45,6 +40,7 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             let mut bytes = [0; 16];
             let length = instruction_bytes(instruction, &mut bytes);
             let bytes = &bytes[..length];
+            let kind = kind(bytes);
             may_repeat |= jumps_back(bytes);
             time += takes.instruction + if bytes == PAUSE { takes.pause } else { 0 };
             if bytes == ANNOUNCED {
@@ -54,7 +50,7 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             let site: *mut c_void = ptr::from_ref(site).cast_mut().cast();
             let callback = if let Some(of_wait) = announced.next() {
                 *of_wait
-            } else if is_atomic(bytes) {
+            } else if kind == Kind::Atomic || bytes.first() == Some(&LOCK) {
                 let before = accesses::before_atomic;
                 api::qemu_plugin_register_vcpu_insn_exec_cb(
                     instruction,
@@ -65,7 +61,7 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                 accesses::updated
             } else {
                 // What others could want is rarely on a thread's own stack.
-                if kind(bytes) == Kind::Store && !is_on_stack(bytes) {
+                if kind == Kind::Store && !is_on_stack(bytes) {
                     let before = accesses::before_store;
                     api::qemu_plugin_register_vcpu_insn_exec_cb(
                         instruction,

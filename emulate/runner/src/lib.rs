@@ -14,6 +14,7 @@
 
 mod cause_tables;
 mod causes;
+mod environment;
 mod error;
 mod instructions;
 mod names;

@@ -15,6 +15,7 @@ use kilocore_process::{
 };
 use kilocore_qemu::{Plugin, Program, QemuError, command, find};
 
+use crate::environment::environment;
 use crate::names::Symbols;
 use crate::{Causes, EmulateError};
 
@@ -178,9 +179,7 @@ fn on_core(
         library: &emulator.library,
         arguments: vec![argument("orders=", &ordered), argument("report=", &told)],
     };
-    let mut variables: Vec<_> = variables.iter().cloned().chain(openmp(orders.cores)).collect();
-    variables.push(padding(std::env::vars_os(), &variables));
-    let variables = variables.iter().map(variable).collect::<Result<Vec<_>, _>>()?;
+    let variables = environment(variables, orders.cores)?;
     let command = command(
         &emulator.qemu,
         Some(&emulator.cpu),
@@ -221,46 +220,6 @@ fn on_core(
     })
 }
 
-/// The variable by which OpenMP's programs know how many threads to make, unless somebody has set it.
-pub(crate) fn openmp(cores: u32) -> Option<(OsString, OsString)> {
-    const NAME: &str = "OMP_NUM_THREADS";
-    std::env::var_os(NAME).is_none().then(|| (NAME.into(), cores.to_string().into()))
-}
-
-/// A variable that makes the whole environment as long as it is elsewhere, unless that is longer by much: where a
-/// program's stack begins follows from that, and with it which of its data shares lines and pages.
-fn padding(
-    inherited: impl Iterator<Item = (OsString, OsString)>,
-    own: &[(OsString, OsString)],
-) -> (OsString, OsString) {
-    const NAME: &str = "KILOCORE_PADDING";
-    const BYTES: usize = 16 << 10;
-    // A pointer to it, its name, an equals sign, its value, and a zero.
-    let bytes = |name: &OsString, value: &OsString| 8 + name.len() + 1 + value.len() + 1;
-    let is_replaced = |name: &OsString| own.iter().any(|(other, _)| other == name) || name == NAME;
-    let inherited: usize = inherited
-        .filter(|(name, _)| !is_replaced(name))
-        .map(|(name, value)| bytes(&name, &value))
-        .sum();
-    let own: usize = own.iter().map(|(name, value)| bytes(name, value)).sum();
-    let name = OsString::from(NAME);
-    let all = inherited + own + bytes(&name, &OsString::new());
-    let missing = all.next_multiple_of(BYTES) - all;
-    (name, "x".repeat(missing).into())
-}
-
-/// A variable as QEMU takes it.
-fn variable((name, value): &(OsString, OsString)) -> Result<OsString, EmulateError> {
-    if value.as_encoded_bytes().contains(&b',') {
-        let (name, value) = (name.clone(), value.clone());
-        return Err(EmulateError::Comma { name, value });
-    }
-    let mut variable = name.clone();
-    variable.push("=");
-    variable.push(value);
-    Ok(variable)
-}
-
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     File::options().write(true).create_new(true).open(path)?.write_all(bytes)
 }
@@ -271,31 +230,4 @@ fn read(file: &mut File) -> std::io::Result<Vec<u8>> {
     file.rewind()?;
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::padding;
-
-    #[test]
-    fn environments_that_differ_are_of_one_length() {
-        let pair = |name: &str, value: &str| (name.into(), value.into());
-        let length = |inherited: &[_], own: &[_]| {
-            let padding = padding(inherited.iter().cloned(), own);
-            let all = inherited.iter().chain(own).chain([&padding]);
-            all.map(|(name, value): &(_, _)| {
-                let (name, value): (&std::ffi::OsString, &std::ffi::OsString) = (name, value);
-                name.len() + value.len() + 10
-            })
-            .sum::<usize>()
-        };
-        let expected = 16 << 10;
-        assert_eq!(length(&[], &[]), expected);
-        assert_eq!(length(&[pair("A", "1"), pair("PATH", "/bin")], &[]), expected);
-        assert_eq!(length(&[pair("A", "1")], &[pair("B", "2")]), expected);
-        assert_eq!(length(&[pair("A", &"1".repeat(20_000))], &[]), 2 * expected);
-        // One in the place of another counts once.
-        let own = [pair("A", "22")];
-        assert_eq!(padding([pair("A", "1")].into_iter(), &own), padding([].into_iter(), &own));
-    }
 }

@@ -22,7 +22,7 @@ struct Loop {
 /// Cycles of a turn: an addition, a comparison and a jump.
 const TURN: u64 = 3;
 
-/// A mutex as `run` lays it out: all on one line.
+/// A mutex as `run` lays it out, on one line, and beside it what `run` keeps elsewhere and what the holder writes.
 #[repr(C, align(64))]
 struct Mutex<L> {
     lock: L,

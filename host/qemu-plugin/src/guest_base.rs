@@ -19,6 +19,9 @@ pub fn guest_base() -> u64 {
 /// # Safety
 /// QEMU is translating the instruction.
 pub(crate) unsafe fn learn_base(instruction: *const Instruction) -> u64 {
+    if let Some(&base) = BASE.get() {
+        return base;
+    }
     // SAFETY: as the caller promises.
     let (here, there) = unsafe {
         (api::qemu_plugin_insn_haddr(instruction), api::qemu_plugin_insn_vaddr(instruction))

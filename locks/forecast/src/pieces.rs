@@ -4,7 +4,6 @@
 //! again. Such a section counts piece by piece, as the sections inside it are done.
 
 use crate::progress::Progress;
-use crate::workload::Section;
 
 /// With more sections inside than this, a section counts piece by piece.
 const MANY: f64 = 100_000.0;
@@ -25,9 +24,8 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Those of a section that is worth so much. `None` if it counts once it is done.
-    pub(crate) fn of(section: &Section, worth: f64) -> Option<Self> {
-        let inside = section.inside();
+    /// Those of a section with so many others inside, which is worth so much. `None` if it counts once it is done.
+    pub(crate) fn of(inside: f64, worth: f64) -> Option<Self> {
         let each = worth / inside;
         (inside > MANY).then_some(Self { each, done: 0, counted: 0.0, over: false })
     }

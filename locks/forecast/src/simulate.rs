@@ -130,6 +130,8 @@ struct Instance<L> {
 /// The state that all threads of a point share.
 struct Shared<L> {
     workload: Workload,
+    /// How many others are entered in each of its outermost sections.
+    inside: Vec<f64>,
     machine: Description,
     cores: u32,
     locks: Vec<Vec<Instance<L>>>,
@@ -190,6 +192,7 @@ impl<L: RawLock<Sim>> Shared<L> {
         Self {
             locks: locks.collect(),
             workload: workload.clone(),
+            inside: workload.sections.iter().map(|(_, section)| section.inside()).collect(),
             shortest_sleep: SHORTEST_SLEEP_US * 1e3 * run.machine.clock_ghz.value,
             machine: run.machine.clone(),
             cores: run.cores,
@@ -302,12 +305,14 @@ impl<'a, L: RawLock<Sim>> Thread<'a, L> {
         let enters = part >= 1.0 || self.random.uniform() < part;
         if enters {
             let mut choice = self.random.uniform();
-            let chosen = workload.sections.iter().find(|(share, _)| {
+            let chosen = workload.sections.iter().position(|(share, _)| {
                 choice -= share;
                 choice < 0.0
             });
-            if let Some((_, section)) = chosen.or(workload.sections.last()) {
-                self.pieces = Pieces::of(section, rest);
+            let chosen = chosen.or(workload.sections.len().checked_sub(1));
+            if let Some(chosen) = chosen {
+                let (_, section) = &workload.sections[chosen];
+                self.pieces = Pieces::of(self.shared.inside[chosen], rest);
                 self.enter(section);
                 counted = self.pieces.take().map_or(0.0, |pieces| pieces.counted_of(rest));
             }

@@ -174,9 +174,13 @@ fn turns(given: Recommendation, shown: Shown) -> Recommendation {
     }
 }
 
+fn hardly_used(point: &ScalingPoint) -> String {
+    format!("{}, and keeps {:.1} of them busy", did(point), point.busy_cores)
+}
+
 /// More cores bring nothing, and are not used.
 fn unused(given: Recommendation, point: &ScalingPoint) -> Recommendation {
-    let why = format!("{}, and keeps {:.1} of them busy", did(point), point.busy_cores);
+    let why = hardly_used(point);
     let mut text = given.text;
     if matches!(given.verdict, Verdict::Unknown | Verdict::TooLittleEvidence) {
         text.insert(0, format!("Why is not known. {}", given.headline));
@@ -186,10 +190,7 @@ fn unused(given: Recommendation, point: &ScalingPoint) -> Recommendation {
 
 /// More cores bring nothing, and of the run that would show whether that is for locks too much was disturbed.
 fn unexplained(mut given: Recommendation, point: &ScalingPoint) -> Recommendation {
-    let busy = point.busy_cores;
-    given
-        .text
-        .insert(0, format!("Measured here: {}, and keeps {busy:.1} of them busy.", did(point)));
+    given.text.insert(0, format!("Measured here: {}.", hardly_used(point)));
     given
 }
 
