@@ -1,5 +1,9 @@
 //! How fast a core's clock runs at the moment, which need not be what its maker states.
 
+use kilocore_figures::lower_median;
+
+use crate::pinned::Pinned;
+
 /// Multiplications in a sample. Each needs the result of the one before.
 #[cfg(target_arch = "x86_64")]
 const MULTIPLICATIONS: u32 = 1_500_000;
@@ -42,6 +46,19 @@ pub fn core_clock_ghz() -> Option<f64> {
 #[must_use]
 pub fn core_clock_ghz() -> Option<f64> {
     None
+}
+
+/// The same while all of these processors are at work. `None` as well if none of them can be used.
+pub(crate) fn loaded_core_clock_ghz(processors: &[u32]) -> Option<f64> {
+    let on = |cpu: u32| {
+        let _pinned = Pinned::to(cpu).ok()?;
+        core_clock_ghz()
+    };
+    let clocks: Vec<Option<f64>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = processors.iter().map(|&cpu| scope.spawn(move || on(cpu))).collect();
+        threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
+    });
+    lower_median(clocks.into_iter().flatten())
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use kilocore_figures::lower_median;
 
+use crate::core_clock::loaded_core_clock_ghz;
 use crate::core_to_core::{samples, spread};
 use crate::identity::{cpuinfo_field, host_name, relative, today};
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{Processor, Shape, shape};
+use crate::waking::{Waking, waking};
 use crate::{MeasureError, SYSTEM, memory, processor, system};
 use kilocore_machine::{
     Caches, Coherence, Description, Distance, Figure, Latencies, Memory, OperatingSystem, Power,
@@ -158,8 +160,11 @@ impl Host {
         value.map_or_else(|| self.lent(lent), |value| self.measured(value))
     }
 
+    /// That of its cores, if it can be measured. The frequency of the time-stamp counter is what the maker states, from
+    /// which cores are far for as long as they work.
     fn clock(&self, cpuinfo: &str) -> Figure {
-        if let Some(ghz) = processor::tsc_ghz() {
+        let processors: Vec<u32> = self.shape.processors.iter().map(|own| own.cpu).collect();
+        if let Some(ghz) = loaded_core_clock_ghz(&processors).or_else(processor::tsc_ghz) {
             return self.measured(ghz);
         }
         let mhz = cpuinfo_field(cpuinfo, "cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok());
@@ -331,17 +336,18 @@ impl Host {
         let futex_call = system::futex_call_ns();
         let switch = system::context_switch_ns(self.home, futex_call.unwrap_or(0.0))?;
         let wake = match other {
-            Some(other) => system::wake_ns(self.home, other.cpu)?,
+            Some(other) => waking(self.home, other.cpu)?,
             None => None,
         };
+        let figure = |of: fn(Waking) -> f64, lent: &Figure| self.measured_or(wake.map(of), lent);
         Ok(OperatingSystem {
             context_switch_ns: self.measured_or(switch, &like.context_switch_ns),
             futex_call_ns: self.measured_or(futex_call, &like.futex_call_ns),
             queued_kernel_locks: like.queued_kernel_locks.clone(),
-            wake_ns: self.measured_or(wake.map(|(cost, _)| cost), &like.wake_ns),
-            wake_latency_ns: self.measured_or(wake.map(|(_, delay)| delay), &like.wake_latency_ns),
-            deep_idle_after_us: self.lent(&like.deep_idle_after_us),
-            deep_idle_exit_ns: self.lent(&like.deep_idle_exit_ns),
+            wake_ns: figure(|wake| wake.cost_ns, &like.wake_ns),
+            wake_latency_ns: figure(|wake| wake.delay_ns, &like.wake_latency_ns),
+            deep_idle_after_us: figure(|wake| wake.deep_after_us, &like.deep_idle_after_us),
+            deep_idle_exit_ns: figure(|wake| wake.deep_exit_ns, &like.deep_idle_exit_ns),
             time_slice_us: self.measured_or(system::time_slice_us(self.home)?, &like.time_slice_us),
             low_power_exit_ns: self.lent(&like.low_power_exit_ns),
         })

@@ -23,6 +23,7 @@ mod processor;
 mod speed;
 mod sysfs;
 mod system;
+mod waking;
 
 pub use affinity::{CpuSet, affinity, confine, set_affinity};
 pub use core_clock::core_clock_ghz;

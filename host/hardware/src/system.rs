@@ -7,12 +7,12 @@ use kilocore_figures::lower_median;
 
 use crate::MeasureError;
 use crate::pinned::Pinned;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Sleeps while the word holds `expected`, 20 ms at most. Processor and memory are as after any
 /// system call; the caller looks at the word again.
-fn futex_wait(word: &AtomicU32, expected: u32) {
+pub(crate) fn futex_wait(word: &AtomicU32, expected: u32) {
     let timeout = libc::timespec { tv_sec: 0, tv_nsec: 20_000_000 };
     // SAFETY: the word and the time outlive the call, which only reads them.
     unsafe {
@@ -27,7 +27,7 @@ fn futex_wait(word: &AtomicU32, expected: u32) {
 }
 
 /// Wakes one sleeper; returns whether there was one.
-fn futex_wake(word: &AtomicU32) -> bool {
+pub(crate) fn futex_wake(word: &AtomicU32) -> bool {
     // SAFETY: the call uses the address of a word that we hold, and reads nothing.
     let woken = unsafe {
         libc::syscall(
@@ -56,65 +56,6 @@ pub(crate) fn futex_call_ns() -> Option<f64> {
         nanos_since(start) / f64::from(TURNS)
     };
     lower_median((0..9).map(sample))
-}
-
-/// What waking costs the waker, and the time from the end of its call until the woken thread
-/// runs, both in ns; `sleeper` is another processor, idle until then.
-pub(crate) fn wake_ns(waker: u32, sleeper: u32) -> Result<Option<(f64, f64)>, MeasureError> {
-    const SAMPLES: u32 = 200;
-    const TIME: Duration = Duration::from_millis(500);
-    let round = AtomicU32::new(0);
-    let (ready, awake_at) = (AtomicU32::new(0), AtomicU64::new(0));
-    let over = AtomicBool::new(false);
-    let begin = Instant::now();
-    let (mut costs, mut delays) = (Vec::new(), Vec::new());
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            let _there = Pinned::to(sleeper)?;
-            for turn in 0..SAMPLES {
-                ready.store(turn + 1, Ordering::Release);
-                while round.load(Ordering::Acquire) == turn && !over.load(Ordering::Acquire) {
-                    futex_wait(&round, turn);
-                }
-                awake_at.store(begin.elapsed().as_nanos() as u64, Ordering::Release);
-            }
-            ready.store(u32::MAX, Ordering::Release);
-            Ok(())
-        });
-        let here = Pinned::to(waker);
-        for turn in 0..SAMPLES {
-            while ready.load(Ordering::Acquire) < turn + 1 && !thread.is_finished() {
-                std::hint::spin_loop();
-            }
-            // Time to fall asleep, and for the idle processor to settle. Should it not suffice,
-            // nobody is woken and the sample is dropped.
-            let settle = Instant::now();
-            while settle.elapsed() < Duration::from_micros(60) {
-                std::hint::spin_loop();
-            }
-            let start = begin.elapsed();
-            round.store(turn + 1, Ordering::Release);
-            let woken = futex_wake(&round);
-            let end = begin.elapsed();
-            while ready.load(Ordering::Acquire) < turn + 2 && !thread.is_finished() {
-                std::hint::spin_loop();
-            }
-            if woken {
-                costs.push((end - start).as_nanos() as f64);
-                delays.push(awake_at.load(Ordering::Acquire) as f64 - end.as_nanos() as f64);
-            }
-            if begin.elapsed() > TIME || thread.is_finished() {
-                break;
-            }
-        }
-        over.store(true, Ordering::Release);
-        futex_wake(&round);
-        let slept = thread.join().unwrap_or(Err(MeasureError::NoProcessor));
-        here?;
-        slept
-    })?;
-    // A thread may run before its waker's call is over: then nothing is left to wait for.
-    Ok(lower_median(costs).zip(lower_median(delays)).map(|(cost, delay)| (cost, delay.max(1.0))))
 }
 
 /// The time in ns from one thread of a processor to another and no more: a hand-over by futex,
