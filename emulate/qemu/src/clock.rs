@@ -69,6 +69,22 @@ pub(crate) fn set(now: Cycles, limit: Cycles) {
     LIMIT.store(limit.0.saturating_mul(PARTS), Ordering::Relaxed);
 }
 
+/// The same for a time of the simulator's.
+pub(crate) fn parts_of(time: Cycles) -> u64 {
+    time.0.saturating_mul(PARTS)
+}
+
+/// Takes back what has passed since the time [was](keep) `since`, but for what the simulator knows of, and at most so many
+/// parts. Returns how many.
+#[inline]
+pub(crate) fn take_back(since: u64, most: u64) -> u64 {
+    let now = NOW.load(Ordering::Relaxed);
+    let known = KNOWN.load(Ordering::Relaxed) * PARTS;
+    let taken = now.saturating_sub(since.max(known)).min(most);
+    NOW.store(now - taken, Ordering::Relaxed);
+    taken
+}
+
 /// The time, to be [put back](put_back).
 pub(crate) fn keep() -> u64 {
     NOW.load(Ordering::Relaxed)

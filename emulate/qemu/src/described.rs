@@ -1,10 +1,18 @@
-//! The simulated machine as Linux would describe it in files: its processors, and which are near one another.
+//! The simulated machine as Linux would describe it in files: its processors, which are
+//! near one another, and its memory.
 
 use std::fmt::Write as _;
 
 use kilocore_machine::Location;
 
-use crate::machine;
+use kilocore_sim::Guests;
+
+use crate::{guest, machine};
+
+/// How much memory the machine has, in bytes, and how much of that is free. Machine files do not say, and a host may
+/// have less, so this is no more than most have.
+pub(crate) const MEMORY: u64 = 16 << 30;
+pub(crate) const FREE_MEMORY: u64 = 12 << 30;
 
 const CPUS: &str = "/sys/devices/system/cpu/";
 const NODES: &str = "/sys/devices/system/node/";
@@ -29,6 +37,17 @@ pub(crate) fn content(path: &str) -> Option<String> {
         "/proc/stat" => Some(of("cpu  0 0 0 0 0 0 0 0 0 0\n", &|text, core| {
             let _ = writeln!(text, "cpu{core} 0 0 0 0 0 0 0 0 0 0");
         })),
+        "/proc/meminfo" => Some(format!(
+            "MemTotal:       {} kB\nMemFree:        {free} kB\nMemAvailable:   {free} kB\n",
+            MEMORY >> 10,
+            free = FREE_MEMORY >> 10
+        )),
+        "/proc/self/status" => {
+            let kib = guest::machine().map_or(0, Guests::resident_bytes) >> 10;
+            Some(format!(
+                "VmPeak:\t{kib} kB\nVmSize:\t{kib} kB\nVmHWM:\t{kib} kB\nVmRSS:\t{kib} kB\n"
+            ))
+        }
         _ => None,
     }
 }

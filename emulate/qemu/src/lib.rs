@@ -15,7 +15,7 @@
 //! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
 //! * **What it costs whom** is counted by block of code (`blocks.rs`), and by line that moves (`moves.rs`).
 //! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
-//!   one a thread is on, and what time it is (`seen.rs`).
+//!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
 //!
 //! The plugin takes two arguments: `orders=FILE` and `report=FILE`, as `kilocore_emulation_orders` describes.
 //!
@@ -26,7 +26,6 @@
 //! * Instruction fetch, and how instructions depend on one another: each takes the same time.
 //! * What the kernel does to the program's memory, such as the data that `read` brings.
 //! * Processes that the program forks: they run under QEMU without a clock of their own.
-//! * `rdtsc`: QEMU gives the host's counter.
 //!
 //! # Decisions
 //! * **A thread that is born runs to its first call of the system** before it becomes a task, as QEMU has to
@@ -42,6 +41,7 @@ mod accesses;
 mod blocks;
 mod call;
 mod clock;
+mod counter;
 mod counts;
 mod described;
 mod files;
@@ -88,6 +88,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     machine::begin(&orders);
     takes::begin(&orders);
     threads::begin(&orders)?;
+    outside::begin();
     watchdog::begin()?;
     // SAFETY: QEMU gave this id, and the functions are what it expects.
     unsafe {

@@ -4,6 +4,9 @@
 use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kilocore_sim::{Activity, Guests};
+
+use crate::described::{FREE_MEMORY, MEMORY};
 use crate::guest::{self, Thread};
 use crate::machine::{cores, ns};
 use crate::memory;
@@ -58,6 +61,19 @@ pub(crate) fn now_ns(clock: Clock) -> u64 {
     })
 }
 
+/// The time that the program, or the thread that runs, has computed by itself, and in the kernel, in ns.
+fn used_ns(of: Clock) -> [u64; 2] {
+    let Some(thread) = guest::this_thread() else { return [0; 2] };
+    let times = guest::simulate(&thread, |guest| match of {
+        Clock::Thread => Some(guest.times()),
+        _ => guest.outcome().map(|outcome| outcome.times()),
+    });
+    times.map_or([0; 2], |times| {
+        let system = times.of(Activity::System);
+        [times.total().since(system), system].map(|time| ns(time) as u64)
+    })
+}
+
 /// Whether Linux answers a call, with this first argument, by code that it maps into programs. QEMU maps none, so
 /// that here they all call.
 pub(crate) fn is_answered_outside(call: i64, first: u64) -> bool {
@@ -84,6 +100,27 @@ pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], resul
         }
         libc::SYS_time => {
             memory::write_u64s(a, [now_ns(Clock::Real) / 1_000_000_000]);
+        }
+        libc::SYS_sysinfo => {
+            let up = now_ns(Clock::Monotonic) / 1_000_000_000;
+            memory::write_u64s(a, [up, 0, 0, 0, MEMORY, FREE_MEMORY, 0, 0, 0, 0]);
+        }
+        libc::SYS_getrusage => {
+            let of = if a as libc::c_int == libc::RUSAGE_THREAD {
+                Clock::Thread
+            } else {
+                Clock::Process
+            };
+            if a as libc::c_int != libc::RUSAGE_CHILDREN {
+                let [user, system] = used_ns(of).map(|ns| parts(ns, 1_000));
+                let kib = guest::machine().map_or(0, Guests::resident_bytes) >> 10;
+                memory::write_u64s(b, [user[0], user[1], system[0], system[1], kib]);
+                let faults = guest::machine().map_or(0, Guests::page_faults);
+                memory::write_u64s(b + 64, [faults, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+            }
+        }
+        libc::SYS_times => {
+            memory::write_u64s(a, used_ns(Clock::Process).map(|ns| ns / 10_000_000));
         }
         libc::SYS_getrandom => {
             let bytes = usize::try_from(result).unwrap_or(0);
@@ -130,3 +167,11 @@ fn random() -> impl Iterator<Item = u64> {
 
 /// Bytes of a mask of processors that programs ask for at most.
 const MOST_BYTES: usize = 128;
+
+const _: () = {
+    use std::mem::offset_of;
+    assert!(offset_of!(libc::rusage, ru_maxrss) == 4 * 8, "after the two times");
+    assert!(offset_of!(libc::rusage, ru_minflt) == 64, "after the sizes of parts");
+    assert!(offset_of!(libc::sysinfo, totalram) == 4 * 8, "after the time and three loads");
+    assert!(offset_of!(libc::sysinfo, procs) == 10 * 8, "after the swap");
+};

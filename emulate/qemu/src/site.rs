@@ -1,6 +1,6 @@
 //! An instruction that refers to memory.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use kilocore_platform::Cycles;
 
@@ -10,8 +10,10 @@ const HEAT: u8 = 4;
 const WAITS: u8 = 8;
 /// No store is hotter.
 const HOTTEST: u8 = 64;
-/// Nobody sleeps at an instruction at which so many did who waited for nothing.
-const STRIKES: u8 = 2;
+/// Nobody sleeps any more at an instruction where so many more have slept in vain than until somebody wrote.
+const MOST_IN_VAIN: u8 = 8;
+/// How long threads wait at an instruction of which that is not known.
+const UNKNOWN: u64 = u64::MAX;
 
 /// An instruction that refers to memory. There is one for as long as QEMU may execute the block, which is for ever.
 #[derive(Debug)]
@@ -21,17 +23,18 @@ pub(crate) struct Site {
     /// How long it has waited for lines, in cycles.
     waited: AtomicU64,
     hot: AtomicU8,
-    strikes: AtomicU8,
-    /// Whether a thread slept here until somebody wrote the line.
-    waits_for_others: AtomicBool,
+    /// How many threads have slept here in vain, less those that have not.
+    in_vain: AtomicU8,
+    /// After how many cycles of repeating themselves threads go on to something else here, if nobody writes.
+    gives_up: AtomicU64,
 }
 
 impl Site {
     /// That at an address.
     pub(crate) fn at(address: u64) -> Self {
-        let (hot, strikes) = (AtomicU8::new(0), AtomicU8::new(0));
-        let waits_for_others = AtomicBool::new(false);
-        Self { address, waited: AtomicU64::new(0), hot, strikes, waits_for_others }
+        let (hot, in_vain) = (AtomicU8::new(0), AtomicU8::new(0));
+        let gives_up = AtomicU64::new(UNKNOWN);
+        Self { address, waited: AtomicU64::new(0), hot, in_vain, gives_up }
     }
 
     /// Where it is.
@@ -67,25 +70,29 @@ impl Site {
         true
     }
 
-    /// A thread slept here that did not wait for anything.
-    pub(crate) fn strike(&self) {
-        let strikes = self.strikes.load(Ordering::Relaxed);
-        self.strikes.store(strikes.saturating_add(1), Ordering::Relaxed);
-    }
-
-    /// A thread slept here until somebody wrote the line.
+    /// A thread has slept here until somebody wrote the line.
     pub(crate) fn has_waited_for_others(&self) {
-        self.waits_for_others.store(true, Ordering::Relaxed);
+        let in_vain = self.in_vain.load(Ordering::Relaxed);
+        if in_vain < MOST_IN_VAIN {
+            self.in_vain.store(in_vain.saturating_sub(1), Ordering::Relaxed);
+        }
     }
 
-    /// Whether a thread that comes here for the second time with nothing else between waits, most likely.
+    /// A thread that has slept here in vain has gone on to something else, after so long.
+    pub(crate) fn has_given_up(&self, after: Cycles) {
+        let in_vain = self.in_vain.load(Ordering::Relaxed);
+        self.in_vain.store(in_vain.saturating_add(1), Ordering::Relaxed);
+        self.gives_up.fetch_min(after.0, Ordering::Relaxed);
+    }
+
+    /// After how long threads go on to something else here, if that is known.
+    pub(crate) fn gives_up_after(&self) -> Option<Cycles> {
+        Some(Cycles(self.gives_up.load(Ordering::Relaxed))).filter(|after| after.0 != UNKNOWN)
+    }
+
+    /// Whether threads that seem to wait here do, often enough.
     #[inline(always)]
-    pub(crate) fn is_known_to_wait(&self) -> bool {
-        self.waits_for_others.load(Ordering::Relaxed) && self.strikes.load(Ordering::Relaxed) == 0
-    }
-
-    /// Whether threads that seem to wait here do.
     pub(crate) fn is_believed(&self) -> bool {
-        self.strikes.load(Ordering::Relaxed) < STRIKES
+        self.in_vain.load(Ordering::Relaxed) < MOST_IN_VAIN
     }
 }

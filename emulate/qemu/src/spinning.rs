@@ -2,16 +2,16 @@
 //!
 //! Kilocore's own locks [announce](wait) that they do. Of others it is guessed.
 //!
-//! A thread that has read nothing but a few words, many times, and has written nothing meanwhile, waits for one of
+//! A thread that has read nothing but a few words, some times, and has written nothing meanwhile, waits for one of
 //! them to change, or is about to do something else soon. It sleeps until the line is written that it read last and
-//! does not have to itself. If nobody writes it for long, the thread goes on. One that then does something else did
-//! not wait, and if that happens more than once at an instruction, nobody sleeps there any more.
+//! does not have to itself. If nobody writes it for long, the thread goes on ([`crate::repeats`]).
 
 use std::ffi::c_uint;
 
 use kilocore_platform::Cycles;
 
 use crate::counts::SLEEPS;
+use crate::repeats::Sleep;
 use crate::site::Site;
 use crate::{clock, guest, memory, takes};
 
@@ -19,14 +19,22 @@ use crate::{clock, guest, memory, takes};
 #[inline(never)]
 pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
     let Some(thread) = guest::this_thread() else { return };
-    let patience = thread.repeats.sleeps();
-    if !site.is_believed() {
-        return;
-    }
+    let Some(Sleep { patience, turn }) = thread.repeats.sleep(site) else { return };
     SLEEPS.more();
     let word = shared(vcpu, thread.repeats.newest_first()).unwrap_or(address);
+    let before = clock::now();
     let written = guest::simulate(&thread, |guest| guest.spin_on(word, patience));
-    thread.repeats.has_slept(site, written);
+    let slept = clock::now().since(before);
+    if written {
+        // It would have looked at the end of a turn.
+        guest::simulate(&thread, |guest| {
+            guest.spin(Cycles(turn.0 - 1 - slept.0 % turn.0));
+            guest.catch_up();
+        });
+        thread.repeats.has_woken(site);
+    } else {
+        thread.repeats.has_slept_in_vain(site, slept);
+    }
 }
 
 /// How long a thread sleeps that has announced that it waits, before it looks again: it may want to do something else

@@ -8,7 +8,7 @@ use kilocore_qemu_plugin::instruction::{Kind, is_on_stack, jumps_back, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
 use crate::site::Site;
-use crate::{accesses, blocks, clock, takes};
+use crate::{accesses, blocks, clock, counter, takes};
 
 /// The prefix of an instruction that does not let others come between its load and its store.
 const LOCK: u8 = 0xf0;
@@ -48,6 +48,16 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                 continue;
             }
             let site: *mut c_void = ptr::from_ref(site).cast_mut().cast();
+            if counter::is_read_by(bytes) {
+                let before = counter::before_read;
+                api::qemu_plugin_register_vcpu_insn_exec_cb(
+                    instruction,
+                    before,
+                    NO_REGISTERS,
+                    site,
+                );
+                continue;
+            }
             let callback = if let Some(of_wait) = announced.next() {
                 *of_wait
             } else if kind == Kind::Atomic || bytes.first() == Some(&LOCK) {

@@ -17,7 +17,8 @@ fn a_program_sees_the_simulated_machine_and_its_time() {
             timed_out,
             waited,
             turned,
-            _computed,
+            counted,
+            _ticks,
         ] = words[..]
         else {
             panic!("{text}")
@@ -31,9 +32,11 @@ fn a_program_sees_the_simulated_machine_and_its_time() {
         };
         assert!(near(slept, 3.0) && near(waited, 5.0), "{text}");
         assert_eq!((timed_out, turned), ("1", "1"), "{text}");
+        assert_eq!(counted, "2.60", "GHz of the machine: {text}");
+        assert_eq!(on(cores, &program("machine", &[]), &[]).1, text, "the same counter each time");
         assert!(
-            point.took.as_secs() < 7,
-            "eight seconds are simulated, not slept: {:?}",
+            point.took.as_secs() < 8,
+            "nine seconds are simulated, not slept: {:?}",
             point.took
         );
     }

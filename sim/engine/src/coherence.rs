@@ -15,6 +15,7 @@ mod frames;
 mod hierarchy;
 #[cfg(test)]
 mod invariants;
+mod kept;
 mod layers;
 mod line;
 mod losses;
@@ -27,6 +28,7 @@ use std::ops::Range;
 use kilocore_platform::{Cycles, NodeId};
 
 pub(crate) use self::frames::FIRST_ADDRESS;
+use self::kept::Kept;
 use self::layers::Layers;
 use self::line::{Line, NOBODY, NodeSet};
 pub(crate) use self::losses::{Loss, Lost};
@@ -75,6 +77,8 @@ pub(crate) struct Coherence {
     layers: Option<Box<Layers>>,
     /// What caches have lost since it was last asked for, if somebody wants to know.
     pub(crate) losses: Option<Vec<Loss>>,
+    /// What cores have still that others have asked for, if tasks execute elsewhere.
+    kept: Option<Box<Kept>>,
     /// What stands in the place of all caches, on a machine without any.
     pub(crate) uncached: Option<Box<Uncached>>,
 }
@@ -98,6 +102,7 @@ impl Coherence {
             places: places.into(),
             layers: None,
             losses: None,
+            kept: None,
             uncached: None,
         }
     }
@@ -208,6 +213,7 @@ impl Coherence {
         }
         let start = self.line_start(costs, line, here, now);
         let latency = self.fetch_latency(costs, line, here, start);
+        self.keep(line, here, now, start, latency);
         let done = match access {
             Access::Read => self.finish_read(costs, line, here, start, latency),
             Access::Write | Access::Rmw => self.finish_write(costs, line, here, start, latency),
@@ -431,9 +437,10 @@ impl Coherence {
         state.busy_until = state.busy_until.max(until);
     }
 
-    /// Notes from now on what caches lose, and lets requests be so much earlier than ones before them.
+    /// Notes from now on what caches lose, and when, and lets requests be so much earlier than ones before them.
     pub(crate) fn report_losses(&mut self, disorder: Cycles) {
         self.losses = Some(Vec::new());
+        self.kept = Some(Box::new(Kept::new(self.places.len())));
         self.queues.allow_disorder(disorder);
     }
 

@@ -36,6 +36,11 @@ impl Pages {
         }
     }
 
+    /// How many pages have a frame.
+    pub(crate) fn resident(&self) -> u64 {
+        self.frames.len() as u64
+    }
+
     /// The frame of a page.
     #[inline]
     pub(crate) fn frame(&self, page: u64) -> Option<usize> {

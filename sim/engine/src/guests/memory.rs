@@ -94,6 +94,10 @@ impl Engine {
         let (here, now) = (core.place, core.time);
         if self.memory.hits(line, here.cache, access) {
             self.access(line, access);
+        } else if self.memory.keeps(line, here.cache, now) {
+            let cost = if access == Access::Rmw { self.costs.rmw } else { self.costs.hit };
+            self.pass(Activity::Working, cost);
+            return Step::Done;
         } else if self.memory.concerns_others(line, here.cache, access, now) {
             return Step::InOrder;
         } else {
@@ -139,6 +143,13 @@ impl Engine {
             self.pass(Activity::Stalled, lags);
         }
         self.remember(address, line);
+    }
+
+    /// Whether the current core has the line of a word.
+    pub(super) fn has(&mut self, place: usize) -> bool {
+        let cache = self.current_core().place.cache;
+        let line = self.line_at(place);
+        self.memory.hits(line, cache, Access::Read)
     }
 
     /// Lets the filter of the current core know of a line that has come, and others of what they lost.
@@ -220,6 +231,13 @@ impl Guests {
     #[must_use]
     pub fn page_faults(&self) -> u64 {
         with_engine(|engine| engine.guests().pages.faults).unwrap_or(0)
+    }
+
+    /// How many bytes of memory the program has, as far as the calling thread is the guest that runs.
+    #[must_use]
+    pub fn resident_bytes(&self) -> u64 {
+        let pages = with_engine(|engine| engine.guests().pages.resident());
+        pages.unwrap_or(0) * PAGE_BYTES as u64
     }
 
     /// The lines that a core has, by addresses of the program. Whoever executes a task may ask the filter of

@@ -43,6 +43,11 @@ impl Guest {
         Sim::pause(turns);
     }
 
+    /// It spins for so long.
+    pub fn spin(&self, time: Cycles) {
+        with_engine(|engine| engine.pass(Activity::Spinning, time));
+    }
+
     /// The kernel works for it.
     pub fn in_system(&self, time: Cycles) {
         with_engine(|engine| engine.pass(Activity::System, time));
@@ -96,6 +101,10 @@ impl Guest {
     pub fn spin_on(&self, address: u64, patience: Cycles) -> bool {
         self.catch_up();
         let Some(SimAddress(place)) = place_of(address) else { return true };
+        // What was earlier may have written it, since the task has read it.
+        if with_engine(|engine| engine.has(place)) != Some(true) {
+            return true;
+        }
         let mut written = false;
         let mut check = || {
             // Asked when the line has been written, and at last when the time is up.

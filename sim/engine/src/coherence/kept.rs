@@ -1,0 +1,70 @@
+//! Lines that a core has still, although another one has asked for them.
+//!
+//! A request takes a while to reach the core that has the line: to the line's home, and from there. Until then that core
+//! goes on as if nothing had happened, so one that updates a word again and again does so a few times before the
+//! line leaves. Elsewhere in this crate an owner loses its line at the moment of the request: tasks that are simulated
+//! ask for a line that is wanted by others once, and then do something else. Programs may do anything.
+
+use kilocore_platform::Cycles;
+
+use super::Coherence;
+use super::line::NOBODY;
+use crate::costs::CoreLocation;
+use crate::ids::{CacheId, LineId};
+use crate::table::Table;
+
+/// The parts of a transfer: to the home, from there to the owner, and back, with the line, by way of the home. Estimated:
+/// they take the same time.
+const PARTS: u64 = 4;
+/// Lines that a core keeps at a time. If there are more, the oldest are gone at once.
+const LINES: usize = 8;
+
+/// What each core keeps.
+#[derive(Debug)]
+pub(super) struct Kept(Table<CacheId, Few>);
+
+/// Some lines, and until when a core keeps them.
+#[derive(Debug, Clone, Copy)]
+struct Few {
+    lines: [(LineId, Cycles); LINES],
+    next: usize,
+}
+
+impl Kept {
+    pub(super) fn new(caches: usize) -> Self {
+        let none = Few { lines: [(LineId(u32::MAX), Cycles(0)); LINES], next: 0 };
+        Self(vec![none; caches].into())
+    }
+}
+
+impl Coherence {
+    /// Whether a core that others have taken a line from may use it still.
+    pub(crate) fn keeps(&self, line: LineId, cache: CacheId, now: Cycles) -> bool {
+        let Some(Kept(kept)) = self.kept.as_deref() else { return false };
+        let alone = self.lines[line].waiters.is_empty();
+        alone && kept[cache].lines.iter().any(|&(kept, until)| kept == line && now < until)
+    }
+
+    /// A request of `here` comes at `now`, and it is the line's turn to serve it at `start`. Who has the line keeps it
+    /// until the request arrives there.
+    pub(super) fn keep(
+        &mut self,
+        line: LineId,
+        here: CoreLocation,
+        now: Cycles,
+        start: Cycles,
+        latency: Cycles,
+    ) {
+        let owner = self.lines[line].owner;
+        let Some(Kept(kept)) = self.kept.as_deref_mut() else { return };
+        if owner == NOBODY || owner == here.cache {
+            return;
+        }
+        let part = Cycles(latency.0 / PARTS);
+        // One that has to wait for the line waits at the line's home.
+        let until = start.max(now + part) + part;
+        let Few { lines, next } = &mut kept[owner];
+        lines[*next] = (line, until);
+        *next = (*next + 1) % LINES;
+    }
+}
