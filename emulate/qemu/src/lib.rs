@@ -13,6 +13,7 @@
 //!   lines that other cores have taken away lately (`accesses.rs`).
 //! * **Threads that spin** on a word sleep until somebody writes its line (`spinning.rs`).
 //! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
+//! * **Threads that are bound to processors** stay there (`binding.rs`).
 //! * **What it costs whom** is counted by block of code (`blocks.rs`), and by line that moves (`moves.rs`).
 //! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
 //!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
@@ -38,6 +39,7 @@
 #![deny(missing_docs)]
 
 mod accesses;
+mod binding;
 mod blocks;
 mod call;
 mod clock;

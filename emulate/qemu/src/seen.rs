@@ -8,8 +8,8 @@ use kilocore_sim::{Activity, Guests};
 
 use crate::described::{FREE_MEMORY, MEMORY};
 use crate::guest::{self, Thread};
-use crate::machine::{cores, ns};
-use crate::memory;
+use crate::machine::ns;
+use crate::{binding, memory};
 
 /// A clock that programs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,8 @@ pub(crate) fn is_answered_outside(call: i64, first: u64) -> bool {
 }
 
 /// What a call of the system that has succeeded tells the program.
-pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], result: i64) {
+pub(crate) fn correct(thread: &Thread, call: i64, arguments: [u64; 6], result: i64) {
+    let [a, b, ..] = arguments;
     let parts = |ns: u64, of: u64| [ns / 1_000_000_000, ns % 1_000_000_000 / of];
     match call {
         libc::SYS_clock_gettime => {
@@ -138,15 +139,7 @@ pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], resul
             }
         }
         libc::SYS_sched_getaffinity => {
-            // Its own, or that of another thread: all may run everywhere.
-            let bytes = usize::try_from(result).unwrap_or(0).min(b as usize).min(MOST_BYTES);
-            let mut mask = [0_u8; MOST_BYTES];
-            for core in 0..cores() as usize {
-                if core / 8 < bytes {
-                    mask[core / 8] |= 1 << (core % 8);
-                }
-            }
-            memory::write(c, &mask[..bytes]);
+            binding::correct(thread, arguments, u64::try_from(result).unwrap_or(0).min(b));
         }
         _ => {}
     }
@@ -164,9 +157,6 @@ fn random() -> impl Iterator<Item = u64> {
         value ^ value >> 31
     })
 }
-
-/// Bytes of a mask of processors that programs ask for at most.
-const MOST_BYTES: usize = 128;
 
 const _: () = {
     use std::mem::offset_of;

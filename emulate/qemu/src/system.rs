@@ -11,7 +11,8 @@ use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
 use crate::{
-    clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads, watchdog,
+    binding, clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads,
+    watchdog,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -90,8 +91,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         libc::SYS_read | libc::SYS_write | libc::SYS_pread64 | libc::SYS_pwrite64 => {
             guest::simulate(thread, |guest| guest.in_system(Cycles(c / COPIED)));
         }
-        // Which cores of the host it may use is none of the program's business.
-        libc::SYS_sched_setaffinity => return allow_all(c, b),
+        libc::SYS_sched_setaffinity => return binding::set(thread, arguments),
         libc::SYS_open => return files::opening(a),
         libc::SYS_openat => return files::opening(b),
         _ => {}
@@ -105,18 +105,6 @@ fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
         guest.hold_address_space(MAPPING);
         guest.unmap(start, bytes);
     });
-}
-
-/// Lets the kernel see a mask of processors with those of the host in it, so that it takes the call.
-fn allow_all(mask: u64, bytes: u64) -> Change {
-    let Some(was) = memory::read_u64s::<2>(mask).filter(|_| bytes >= 16) else {
-        return Change::None;
-    };
-    if memory::write(mask, &[0xff; 16]) {
-        Change::Bytes { address: mask, was }
-    } else {
-        Change::None
-    }
 }
 
 /// The program comes back.
@@ -149,7 +137,9 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         return;
     }
     match call {
-        libc::SYS_clone if is_thread(arguments[0]) => threads::bear(&thread, arguments, clock),
+        libc::SYS_clone if is_thread(arguments[0]) => {
+            threads::bear(&thread, arguments, clock, result as u64);
+        }
         _ => seen::correct(&thread, call, arguments, result),
     }
 }

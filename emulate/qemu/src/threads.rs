@@ -12,7 +12,7 @@ use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::{Guest, Guests, Newborn, Options};
 
 use crate::guest::{self, Thread};
-use crate::{clock, memory, repeats, report};
+use crate::{binding, clock, memory, repeats, report};
 
 /// What making a thread takes its parent besides the call. Estimated: 10 to 20 µs with the mapping of its stack,
 /// on machines of the last fifteen years, half of them in the kernel.
@@ -77,8 +77,8 @@ pub(crate) fn this_thread() -> Option<Rc<Thread>> {
     if FORKED.load(Ordering::Relaxed) { None } else { guest::this_thread() }
 }
 
-/// The calling thread has made another one. The clock was at `kept` before.
-pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u64) {
+/// The calling thread has made another one, which the kernel knows by a number. The clock was at `kept` before.
+pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u64, number: u64) {
     // What the new thread executes up to its first call is added to the clock, at some time or other.
     let mut unborn = UNBORN.lock().unwrap_or_else(PoisonError::into_inner);
     while unborn.waiting == 0 {
@@ -94,6 +94,7 @@ pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u
         report::thread_begins(guest.now());
         guest.fork()
     });
+    binding::thread_begins(number, newborn.task());
     let mut unborn = UNBORN.lock().unwrap_or_else(PoisonError::into_inner);
     unborn.born.push_back((newborn, clears));
     CHANGED.notify_all();

@@ -1,5 +1,6 @@
 //! Programs on simulated machines.
 
+mod bound;
 mod causes;
 mod closed_forms;
 mod ends;

@@ -11,11 +11,11 @@ use kilocore_platform::{CpuId, Cycles, LockLabel};
 use crate::agenda::Event;
 use crate::counters::{MachineView, RunState, TaskView};
 use crate::engine::Engine;
-use crate::ids::{CoreId, Id, TaskId};
+use crate::ids::{CoreId, CoreSet, Id, TaskId};
 use crate::outcome::{Activity, TaskTimes};
 use crate::scheduler::{Move, ReadyTask};
 use crate::state::{Intent, TaskState};
-use crate::steering::Phase;
+use crate::steering::{Phase, Steering};
 
 /// How the scheduler and the rest of the crate name a core.
 fn cpu(core: CoreId) -> CpuId {
@@ -111,6 +111,38 @@ impl Engine {
     pub(crate) fn may_run(&self, task: TaskId, core: CoreId) -> bool {
         let steering = self.steering.as_ref();
         steering.is_none_or(|steering| steering.tasks[task].cores.contains(cpu(core)))
+    }
+
+    /// Lets a task run on these cores only, as it asks for itself or another one does. One that runs elsewhere leaves, but
+    /// for the current one, which has to suspend itself for that. Whether any of them is one of the machine.
+    pub(crate) fn allow(&mut self, task: TaskId, cores: &CoreSet) -> bool {
+        let all = self.cores.len() as u32;
+        let cores = cores.intersection(&CoreSet::first(all));
+        if cores.is_empty() || task.index() >= self.tasks.len() {
+            return false;
+        }
+        let tasks = self.tasks.len();
+        let steering = self.steering.get_or_insert_with(|| Box::new(Steering::new(all)));
+        steering.know(tasks);
+        steering.allow(task, cores);
+        if task != self.running_task() {
+            self.relocate(task, self.now());
+        }
+        true
+    }
+
+    /// The cores on which a task may run.
+    pub(crate) fn allowed(&self, task: TaskId) -> CoreSet {
+        let steered = self.steering.as_ref().map(|steering| steering.tasks[task].allowed);
+        steered.unwrap_or_else(|| CoreSet::first(self.cores.len() as u32))
+    }
+
+    /// A task that another one has made may run where that may.
+    pub(crate) fn inherit_cores(&mut self, task: TaskId, parent: TaskId) {
+        if let Some(steering) = &mut self.steering {
+            let allowed = steering.tasks[parent].allowed;
+            steering.allow(task, allowed);
+        }
     }
 
     /// How many tasks a core has, the one that it runs and those in its queue.

@@ -183,6 +183,7 @@ impl Guest {
         let task = current::with_engine(|engine| {
             let task = engine.tasks.next_id();
             engine.tasks.push(Task::executed_elsewhere(engine.current));
+            engine.inherit_cores(task, self.task);
             engine.tasks[task].core = engine.least_loaded(task);
             engine.tasks[task].state = TaskState::Asleep;
             engine.wake_task(task);

@@ -6,7 +6,8 @@ use super::Guest;
 use super::memory::place_of;
 use crate::coherence::Access;
 use crate::current::{suspend, with_engine};
-use crate::ids::SimAddress;
+use crate::engine::Engine;
+use crate::ids::{CoreSet, Id, SimAddress, TaskId};
 use crate::outcome::{Activity, TaskTimes};
 use crate::platform::Sim;
 use crate::platform::futex::{self, Requeued};
@@ -57,6 +58,26 @@ impl Guest {
     pub fn yield_now(&self) {
         self.catch_up();
         Sim::yield_now();
+    }
+
+    /// Lets a task, which need not be this one, run on these cores only. Whether any of them is one of the machine:
+    /// otherwise nothing changes.
+    pub fn allow(&self, task: TaskId, cores: &CoreSet) -> bool {
+        self.catch_up();
+        let done = with_engine(|engine| engine.allow(task, cores)) == Some(true);
+        let may_stay = |engine: &mut Engine| engine.may_run(self.task, engine.current);
+        if with_engine(may_stay) == Some(false) {
+            suspend(Intent::Relocate);
+        }
+        done
+    }
+
+    /// The cores on which a task may run. `None` if there is no such task, or nobody is simulated any more.
+    #[must_use]
+    pub fn allowed(&self, task: TaskId) -> Option<CoreSet> {
+        let of =
+            |engine: &mut Engine| (task.index() < engine.tasks.len()).then(|| engine.allowed(task));
+        with_engine(of).flatten()
     }
 
     /// Sleeps.
