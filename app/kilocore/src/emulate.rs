@@ -42,6 +42,10 @@ pub(crate) struct Arguments {
     /// The same for its read-write locks; with `--lock`, under each of those with each of these
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rw_lock_for_programs_named)]
     rwlock: Vec<RwLockId>,
+    /// Let pages of memory lie on all nodes in turn, as `numactl --interleave=all` does, and not each on that of the
+    /// core that touches it first
+    #[arg(long)]
+    interleave: bool,
     /// Seed of all chance
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -113,6 +117,7 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let usual = Orders {
         seed: arguments.seed,
         disorder: arguments.disorder,
+        interleaved: arguments.interleave,
         ..Orders::new(machine.clone(), 1)
     };
     let (cycles_per_instruction, cycles_from) = match arguments.cycles_per_instruction {

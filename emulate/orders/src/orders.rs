@@ -19,6 +19,8 @@ pub struct Orders {
     pub disorder: u64,
     /// How many cycles an instruction takes that refers to nothing, or to lines that its core has: more than 0.
     pub cycles_per_instruction: f64,
+    /// Whether pages of memory lie on all nodes in turn, and not each on that of the core that touches it first.
+    pub interleaved: bool,
 }
 
 /// Why orders cannot be followed.
@@ -49,6 +51,7 @@ impl Orders {
             seed: 1,
             disorder: Self::DISORDER,
             cycles_per_instruction: Self::CYCLES_PER_INSTRUCTION,
+            interleaved: false,
         }
     }
 

@@ -40,6 +40,9 @@ pub(crate) fn begin(orders: &Orders) -> Result<(), String> {
     let guests = Guests::new(&orders.machine, options, Cycles(orders.disorder));
     let guests = guests.map_err(|error| error.to_string())?;
     let first = guests.begin();
+    if orders.interleaved {
+        first.interleave_pages();
+    }
     guest::set_machine(guests);
     guest::settle(0, first, 0);
     Ok(())

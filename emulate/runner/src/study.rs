@@ -90,6 +90,7 @@ struct Document<'a> {
     seed: u64,
     disorder_cycles: u64,
     cycles_per_instruction: f64,
+    interleaved: bool,
     points: Vec<DocumentPoint<'a>>,
 }
 
@@ -224,7 +225,9 @@ impl Emulated {
 
 impl Study for Emulated {
     fn about(&self) -> About {
-        let Orders { seed, disorder, cycles_per_instruction, .. } = &self.orders;
+        let Orders { seed, disorder, cycles_per_instruction, interleaved, .. } = &self.orders;
+        let pages =
+            if *interleaved { "on all nodes in turn" } else { "where they are touched first" };
         About {
             generated: self.generated.clone(),
             kind: "A program, emulated",
@@ -237,6 +240,7 @@ impl Study for Emulated {
                     format!("{disorder} cycles"),
                     "given",
                 ),
+                Parameter::new("pages lie", pages.to_owned(), "given"),
                 Parameter::new(
                     "an instruction takes",
                     format!("{cycles_per_instruction} cycles"),
@@ -254,6 +258,7 @@ impl Study for Emulated {
             seed: self.orders.seed,
             disorder_cycles: self.orders.disorder,
             cycles_per_instruction: self.orders.cycles_per_instruction,
+            interleaved: self.orders.interleaved,
             points: self
                 .rows()
                 .map(|row| DocumentPoint {

@@ -57,13 +57,32 @@ pub(crate) fn under(lock: &str, cores: u32, program: &Path, arguments: &[&str]) 
     (point, text)
 }
 
+/// The same with pages on all nodes in turn, for one that ends well.
+pub(crate) fn interleaved(cores: u32, program: &Path, arguments: &[&str]) -> Point {
+    let orders = Orders { interleaved: true, ..orders(cores) };
+    let (point, text) = try_as_asked(orders.into(), program, arguments).expect("it is emulated");
+    assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
+    point
+}
+
+fn orders(cores: u32) -> Orders {
+    Orders::new(kilocore_machine::find(MACHINE).expect("built in"), cores)
+}
+
 fn try_with(
     cores: u32,
     variables: Vec<(OsString, OsString)>,
     program: &Path,
     arguments: &[&str],
 ) -> Result<(Point, String), EmulateError> {
-    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    try_as_asked(Asked { orders: orders(cores), variables }, program, arguments)
+}
+
+fn try_as_asked(
+    asked: Asked,
+    program: &Path,
+    arguments: &[&str],
+) -> Result<(Point, String), EmulateError> {
     let mut words: Vec<OsString> = vec![program.into()];
     words.extend(arguments.iter().map(OsString::from));
     let mut printed: File = tempfile::tempfile().expect("there is room");
@@ -72,13 +91,7 @@ fn try_with(
         stdout: std::os::fd::AsFd::as_fd(&other),
         stderr: std::os::fd::AsFd::as_fd(&other),
     };
-    let point = emulate(
-        &words,
-        &Asked { orders: Orders::new(machine, cores), variables },
-        &emulator(),
-        output,
-        Input::Empty,
-    )?;
+    let point = emulate(&words, &asked, &emulator(), output, Input::Empty)?;
     let mut text = String::new();
     printed.rewind().expect("a file");
     printed.read_to_string(&mut text).expect("text");

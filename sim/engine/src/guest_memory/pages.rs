@@ -1,6 +1,6 @@
 //! Which frame of the simulated memory a page of the program has.
 //!
-//! A page gets a frame when it is first touched, on the node of the core that touches it.
+//! A page gets a frame when it is first touched, on the node of the core that touches it, or on all nodes in turn.
 
 use std::collections::hash_map::Entry;
 
@@ -22,6 +22,8 @@ pub(crate) struct Pages {
     /// The page of each frame.
     pages: FxHashMap<usize, u64>,
     free: Table<NodeId, Vec<usize>>,
+    /// Whether pages lie on all nodes in turn.
+    pub(crate) interleaved: bool,
     /// Pages that got a frame.
     pub(crate) faults: u64,
 }
@@ -32,6 +34,7 @@ impl Pages {
             frames: FxHashMap::default(),
             pages: FxHashMap::default(),
             free: vec![Vec::new(); nodes].into(),
+            interleaved: false,
             faults: 0,
         }
     }
@@ -50,6 +53,11 @@ impl Pages {
     /// The page of a frame.
     pub(crate) fn page(&self, frame: usize) -> Option<u64> {
         self.pages.get(&frame).copied()
+    }
+
+    /// The node of a page that a core of the node `here` touches first.
+    pub(crate) fn node_for(&self, page: u64, here: NodeId) -> NodeId {
+        if self.interleaved { NodeId((page % self.free.len() as u64) as u32) } else { here }
     }
 
     /// Gives a page a frame of a node, if it has none. `grow` makes memory for so many frames there, and

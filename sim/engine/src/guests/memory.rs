@@ -173,11 +173,12 @@ impl Engine {
         losses.drain(..).for_each(|loss| guests.tell(loss));
     }
 
-    /// Gives a page a frame on the current core's node. Returns the frame if it had none.
+    /// Gives a page a frame, on the current core's node unless pages are interleaved. Returns the frame if it had none.
     fn map_page(&mut self, page: u64) -> Option<SimBlock> {
-        let node = self.current_core().place.node;
+        let here = self.current_core().place.node;
         let Self { guests, memory, costs, .. } = self;
         let guests = guests.as_deref_mut()?;
+        let node = guests.pages.node_for(page, here);
         let grow = |bytes| memory.add_region(costs, bytes, node) / PAGE_BYTES;
         let frame = guests.pages.map(page, node, grow)?;
         Some(SimBlock::at_address(SimAddress(frame * PAGE_BYTES), PAGE_BYTES))
@@ -258,6 +259,11 @@ impl Guest {
     /// The task computes for so long.
     pub fn compute(&self, time: Cycles) {
         with_engine(|engine| engine.work(time));
+    }
+
+    /// Lets pages that are touched first from now on lie on all nodes in turn.
+    pub fn interleave_pages(&self) {
+        with_engine(|engine| engine.guests().pages.interleaved = true);
     }
 
     /// The task refers to memory at an address of the program. Returns whether another core was concerned, so
