@@ -104,7 +104,8 @@ pub fn emulate(
 
 /// Runs a program as it is asked for each time, on as many cores of the host at a time as may be used, those with
 /// the most simulated cores first. `done` is called after each run, from any thread, and says whether to go on. The
-/// program's input is empty.
+/// program's input is empty. A run that ends badly while others run beside it is repeated by itself, after them: the
+/// program may need files to itself.
 ///
 /// # Errors
 /// That of the first run that failed: others are not begun then.
@@ -120,7 +121,8 @@ pub fn emulate_all(
     let left = Mutex::new(by_effort);
     let results: Mutex<Vec<Option<Result<Point, EmulateError>>>> =
         Mutex::new(asked.iter().map(|_| None).collect());
-    let work = |core: CpuId| {
+    let again = Mutex::new(Vec::new());
+    let work = |core: CpuId, alone: bool| {
         let mut symbols = Symbols::default();
         while let Some(index) = { lock(&left).pop() } {
             let point = on_core(
@@ -132,17 +134,31 @@ pub fn emulate_all(
                 Some(core),
                 &mut symbols,
             );
+            let failed = |point: &Point| point.ended_badly() && !point.interrupted;
+            if !alone && point.as_ref().is_ok_and(failed) {
+                lock(&again).push(index);
+                continue;
+            }
             if !point.as_ref().is_ok_and(done) {
                 lock(&left).clear();
+                lock(&again).clear();
             }
             lock(&results)[index] = Some(point);
         }
     };
+    let mut cores = allowed_cores();
+    cores.truncate(asked.len().min(MOST_AT_A_TIME));
+    let work = &work;
     thread::scope(|scope| {
-        for core in allowed_cores().into_iter().take(asked.len().min(MOST_AT_A_TIME)) {
-            scope.spawn(move || work(core));
+        for &core in &cores {
+            let alone = cores.len() == 1;
+            scope.spawn(move || work(core, alone));
         }
     });
+    lock(&left).append(&mut lock(&again));
+    if let Some(&core) = cores.last() {
+        work(core, true);
+    }
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().flatten().collect()
 }

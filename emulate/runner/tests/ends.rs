@@ -1,14 +1,26 @@
 //! Programs that end in odd ways.
 
-use kilocore_emulation::EmulateError;
+use kilocore_emulation::{Asked, EmulateError, emulate_all};
+use kilocore_process::Output;
 
-use crate::support::{on, program, try_on};
+use crate::support::{emulator, on, orders, program, try_on};
 
 #[test]
 fn a_deadlock_is_told() {
     let error = try_on(4, &program("ends", &[]), &["deadlock"]).expect_err("it never ends");
     let EmulateError::Failed { cores: 4, why } = &error else { panic!("{error}") };
     assert!(why.contains("wait for ever"), "{why}");
+}
+
+#[test]
+fn a_run_that_needs_a_file_to_itself_is_repeated_alone() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let words = [program("ends", &[]).into(), "owns".into(), folder.path().join("own").into()];
+    let asked = [1, 2, 4, 8].map(|cores| Asked::from(orders(cores)));
+    let points =
+        emulate_all(&words, &asked, &emulator(), Output::Discarded, &|point| !point.ended_badly());
+    let points = points.expect("they are emulated");
+    assert!(points.len() == 4 && points.iter().all(|point| point.status.success()), "{points:?}");
 }
 
 #[test]

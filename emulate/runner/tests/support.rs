@@ -65,7 +65,7 @@ pub(crate) fn interleaved(cores: u32, program: &Path, arguments: &[&str]) -> Poi
     point
 }
 
-fn orders(cores: u32) -> Orders {
+pub(crate) fn orders(cores: u32) -> Orders {
     Orders::new(kilocore_machine::find(MACHINE).expect("built in"), cores)
 }
 

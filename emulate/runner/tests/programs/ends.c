@@ -1,4 +1,5 @@
 // Programs that end in odd ways: ends HOW.
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,6 +35,13 @@ int main(int argc, char **argv)
         pthread_mutex_lock(&mutex);
         pthread_create(&thread, NULL, wait_for_it, NULL);
         pthread_join(thread, NULL);
+    } else if (!strcmp(how, "owns")) {
+        // A file that no other run may have meanwhile.
+        if (open(argv[2], O_CREAT | O_EXCL | O_WRONLY, 0600) < 0)
+            return 3;
+        for (volatile long i = 0; i < 30000000; i++)
+            ;
+        return unlink(argv[2]);
     } else if (!strcmp(how, "middle")) {
         pthread_create(&thread, NULL, leave, NULL);
         for (;;)
