@@ -2,6 +2,7 @@
 //! random numbers the system has for it.
 
 use std::iter;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::guest::{self, Thread};
@@ -92,6 +93,13 @@ pub(crate) fn correct(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6], resul
                 memory::write(at, &value.to_ne_bytes()[..left.min(8)]);
             }
         }
+        libc::SYS_sysinfo => {
+            // How much memory there is stays the host's. What others leave of it, and how busy it is, does not.
+            let up = now_ns(Clock::Monotonic) / 1_000_000_000;
+            let [memory, _, _, _, swap] = memory::read_u64s(a + MEMORY).unwrap_or_default();
+            memory::write_u64s(a, [up, 0, 0, 0, memory, memory, 0, 0, swap, swap, 1]);
+            memory::write_u64s(a + FREE_HIGH, [0]);
+        }
         libc::SYS_getcpu => {
             let (cpu, node) = guest::simulate(thread, |guest| (guest.cpu().0, guest.node().0));
             for (address, number) in [(a, cpu), (b, node)] {
@@ -127,6 +135,14 @@ fn random() -> impl Iterator<Item = u64> {
         value ^ value >> 31
     })
 }
+
+/// Where `sysinfo` tells how much memory there is, behind the load, and where it ends with what is free of high memory.
+const MEMORY: u64 = offset_of!(libc::sysinfo, totalram) as u64;
+const FREE_HIGH: u64 = offset_of!(libc::sysinfo, freehigh) as u64;
+const _: () = assert!(
+    offset_of!(libc::sysinfo, procs) == 80,
+    "eleven words, the last of which is the number of processes"
+);
 
 /// Bytes of a mask of processors that programs ask for at most.
 const MOST_BYTES: usize = 128;

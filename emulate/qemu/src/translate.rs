@@ -7,6 +7,7 @@ use kilocore_qemu_plugin::api::{self, Block, LOAD, NO_REGISTERS, OnAccess, Plugi
 use kilocore_qemu_plugin::instruction::{Kind, is_on_stack, jumps_back, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
+use crate::counter::{self, reads_counter};
 use crate::site::Site;
 use crate::{accesses, blocks, clock, takes};
 
@@ -42,6 +43,9 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             let bytes = &bytes[..length];
             let kind = kind(bytes);
             may_repeat |= jumps_back(bytes);
+            if reads_counter(bytes) {
+                counter::is_read(site.address());
+            }
             time += takes.instruction + if bytes == PAUSE { takes.pause } else { 0 };
             if bytes == ANNOUNCED {
                 announced = WAIT.iter();

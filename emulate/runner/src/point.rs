@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use kilocore_emulation_orders::{MOST_BYTES, Orders, Report};
 use kilocore_process::{
@@ -17,14 +17,17 @@ use kilocore_qemu::{Plugin, Program, QemuError, command, find};
 
 use crate::environment::environment;
 use crate::names::Symbols;
-use crate::{Causes, EmulateError};
+use crate::question::Run;
+use crate::{Causes, EmulateError, KeptRuns};
 
 /// What emulates: QEMU with the plugin.
 #[derive(Debug, Clone)]
 pub struct Emulator {
-    library: PathBuf,
-    qemu: PathBuf,
-    cpu: String,
+    pub(crate) library: PathBuf,
+    pub(crate) qemu: PathBuf,
+    pub(crate) cpu: String,
+    /// What was emulated before, and the folder in which this QEMU looks for files first, if it is there.
+    kept: Option<(KeptRuns, PathBuf)>,
 }
 
 /// A run that is asked for.
@@ -58,6 +61,10 @@ pub struct Point {
     pub took: Duration,
     /// Processor time that it took here.
     pub computed: Duration,
+    /// When that was, if it was emulated before and not now.
+    pub known_since: Option<SystemTime>,
+    /// Why it will be emulated anew the next time, if it was to be kept.
+    pub for_once: Option<String>,
 }
 
 impl Point {
@@ -76,7 +83,7 @@ impl Emulator {
     /// If the plugin or QEMU is missing, or QEMU takes no plugins.
     pub fn new(library: &Path, qemu: Option<&Path>) -> Result<Self, EmulateError> {
         let library = kilocore_qemu::library(library)?;
-        Ok(Self { library, qemu: find(qemu)?, cpu: "max".to_owned() })
+        Ok(Self { library, qemu: find(qemu)?, cpu: "max".to_owned(), kept: None })
     }
 
     /// With another processor, as QEMU names it.
@@ -84,10 +91,28 @@ impl Emulator {
     pub fn with_processor(self, cpu: String) -> Self {
         Self { cpu, ..self }
     }
+
+    /// With what was emulated before. Runs that ended well are kept there, and found again.
+    #[must_use]
+    pub fn keeping(self, runs: KeptRuns) -> Self {
+        // Where that is not known, nobody can tell which files a program has found.
+        let kept = kilocore_qemu::looks_first_in(&self.qemu).map(|elsewhere| (runs, elsewhere));
+        Self { kept, ..self }
+    }
+
+    /// What was emulated before, unless this QEMU would look for the program's files elsewhere.
+    fn runs(&self) -> Option<&KeptRuns> {
+        let (runs, elsewhere) = self.kept.as_ref()?;
+        let is_there = elsewhere
+            .symlink_metadata()
+            .map_or_else(|why| why.kind() != ErrorKind::NotFound, |_| true);
+        (!is_there).then_some(runs)
+    }
 }
 
 /// Runs a program as it is asked for. `{cores}` and `{threads}` in its command become the number of cores, and so
-/// does the variable `OMP_NUM_THREADS`, unless it is set.
+/// does the variable `OMP_NUM_THREADS`, unless it is set. If the result is [kept](Emulator::keeping), the program is
+/// not run, and prints nothing.
 ///
 /// # Errors
 /// If the program cannot be run, or not to its end on the simulated machine. How it ended is no error.
@@ -151,7 +176,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a program on one core of the host.
+/// Runs a program on one core of the host, unless its result is known.
 fn on_core(
     words: &[OsString],
     Asked { orders, variables }: &Asked,
@@ -163,7 +188,37 @@ fn on_core(
 ) -> Result<Point, EmulateError> {
     let words = sized_for(words, orders.cores);
     let (name, arguments) = words.split_first().ok_or(EmulateError::NoProgram)?;
-    let program = Program::find(name, arguments).map_err(QemuError::from)?;
+    let program = &Program::find(name, arguments).map_err(QemuError::from)?;
+    let variables = &environment(variables, orders.cores)?;
+    let asked = Run { emulator, orders, program, variables, output };
+    let kept = emulator.runs().filter(|_| input == Input::Empty);
+    let kept = kept.and_then(|runs| Some((runs, asked.question()?)));
+    if let Some((runs, question)) = &kept
+        && let Some(point) = runs.answer(question, symbols)
+    {
+        return Ok(point);
+    }
+    let mut point = run_under_qemu(&asked, input, core, symbols)?;
+    if let Some((runs, question)) = &kept
+        && !point.ended_badly()
+    {
+        // What a link leads to may have become another program meanwhile.
+        let is_same = asked.question().as_ref() == Some(question);
+        point.for_once = match is_same {
+            true => runs.keep(question, &point),
+            false => Some("what it is was changed while it ran".to_owned()),
+        };
+    }
+    Ok(point)
+}
+
+/// Runs a program, whatever is known of it.
+fn run_under_qemu(
+    &Run { emulator, orders, program, variables, output }: &Run<'_>,
+    input: Input,
+    core: Option<CpuId>,
+    symbols: &mut Symbols,
+) -> Result<Point, EmulateError> {
     let folder = tempfile::tempdir().map_err(EmulateError::Files)?;
     let (ordered, told) = (folder.path().join("orders"), folder.path().join("report"));
     write(&ordered, &orders.to_bytes()).map_err(EmulateError::Files)?;
@@ -179,14 +234,13 @@ fn on_core(
         library: &emulator.library,
         arguments: vec![argument("orders=", &ordered), argument("report=", &told)],
     };
-    let variables = environment(variables, orders.cores)?;
     let command = command(
         &emulator.qemu,
         Some(&emulator.cpu),
         Some(orders.seed),
         &plugin,
-        variables,
-        program,
+        variables.to_vec(),
+        program.clone(),
     );
     let end = run(Start {
         command: &command,
@@ -217,6 +271,8 @@ fn on_core(
         interrupted: end.interrupted,
         took: end.elapsed,
         computed: end.user + end.system,
+        known_since: None,
+        for_once: None,
     })
 }
 

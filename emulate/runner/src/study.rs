@@ -7,7 +7,7 @@ use kilocore_show::{
 };
 use serde::Serialize;
 
-use crate::{Causes, Point, cause_tables};
+use crate::{Causes, Point, cause_tables, known};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ impl Variant {
     }
 
     /// How it is said in a sentence's place.
-    fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         if self.locks == Self::OWN { String::new() } else { format!(" under {}", self.locks) }
     }
 
@@ -102,6 +102,8 @@ struct DocumentPoint<'a> {
     gain: f64,
     status: i32,
     host_seconds: f64,
+    known_since: Option<String>,
+    for_once: Option<&'a str>,
     end_ns: f64,
     parallel: Option<Span>,
     threads: &'a [ThreadTimes],
@@ -264,6 +266,8 @@ impl Study for Emulated {
                     gain: row.gain,
                     status: row.point.status.code().unwrap_or(BY_SIGNAL),
                     host_seconds: row.point.took.as_secs_f64(),
+                    known_since: known::since(row.point),
+                    for_once: row.point.for_once.as_deref(),
                     end_ns: row.point.report.end_ns,
                     parallel: row.point.report.parallel,
                     threads: &row.point.report.threads,
@@ -284,6 +288,7 @@ impl Study for Emulated {
                 row.variant.parallel_speedup(&row.point.report)
             })
             .each("gain", Unit::Ratio, |row| row.gain)
+            .each("known_since", Unit::Name, |row| known::since(row.point))
             .build()
     }
 
@@ -333,6 +338,7 @@ impl Study for Emulated {
                 "faster: times as fast as on the fewest cores; alone: before the first thread that the".to_owned(),
                 "program makes and after the last one; threads faster: the same of what is between".to_owned(),
             ];
+            last.below.extend(known::lines(&self.variants));
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {

@@ -3,6 +3,7 @@
 mod causes;
 mod closed_forms;
 mod ends;
+mod kept;
 mod seen;
 mod simulated;
 mod support;
