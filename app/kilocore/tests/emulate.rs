@@ -1,7 +1,7 @@
 //! `kilocore emulate` and `doctor --emulate`, as somebody types them.
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,12 +43,16 @@ fn run(words: &[&str], program: &Path, arguments: &[&str]) -> Output {
     run_while(command, |_| ())
 }
 
-/// The same, with a folder for what is kept.
-fn run_keeping(cache: &Path, words: &[&str], program: &Path, arguments: &[&str]) -> Output {
+/// The command with a folder for what is kept.
+fn keeping(cache: &Path, words: &[&str], program: &Path, arguments: &[&str]) -> Command {
     let mut command = kilocore();
     command.env("XDG_CACHE_HOME", cache).env_remove("KILOCORE_NO_CACHE");
     command.args(words).arg("--").arg(program).args(arguments);
-    run_while(command, |_| ())
+    command
+}
+
+fn run_keeping(cache: &Path, words: &[&str], program: &Path, arguments: &[&str]) -> Output {
+    run_while(keeping(cache, words, program, arguments), |_| ())
 }
 
 /// What is said of the points of a document besides their figures, and the points without that and without how long they
@@ -163,7 +167,20 @@ fn what_was_emulated_before_is_known_and_said() {
         parted(document(&run(&words("1,6", &["--json"]), &program, &["{cores}", "2400"])));
     assert!(said.iter().flatten().all(Value::is_null), "{said:?}");
     assert!(anew == first, "the variable that tells to keep nothing changes no figure");
-    // Output that goes elsewhere is seen by the program, so that this is another run.
+    // Whatever else is in the environment, the program sees.
+    let other = [("ANOTHER", "1"), ("QEMU_LD_PREFIX", "/nowhere")];
+    for (name, value) in other {
+        let again = |_| {
+            let mut command =
+                keeping(&cache, &words("1", &["--json"]), &program, &["{cores}", "2400"]);
+            command.env(name, value);
+            let (said, _) = parted(document(&run_while(command, |_| ())));
+            said[0][0].is_string()
+        };
+        // With QEMU told to look elsewhere first, nobody knows what it has found.
+        assert_eq!([1, 2].map(again), [false, name == "ANOTHER"], "{name}");
+    }
+    // As a table for spreadsheets.
     let table = folder.path().join("points.csv");
     let table = table.to_str().expect("plain").to_owned();
     let output = run_keeping(

@@ -192,6 +192,16 @@ fn a_changed_program_runs_anew() {
     settle(&program);
     is_new(&once());
     is_known(&once());
+    // A link to it that leads to another one, which has not changed either.
+    let link = place.path("link");
+    let linked = || place.run(&link, &[]);
+    symlink(&program, &link).expect("it is ours");
+    is_new(&linked());
+    is_known(&linked());
+    fs::remove_file(&link).expect("it is ours");
+    symlink(reads(), &link).expect("it is ours");
+    is_new(&linked());
+    is_known(&linked());
 }
 
 #[test]
