@@ -61,8 +61,8 @@ pub(crate) struct Arguments {
     /// It is used from then on if the one that is installed takes none. Takes minutes
     #[arg(long, exclusive = true)]
     build_qemu: bool,
-    /// Compute everything anew, and keep nothing of it for the next time. The figures are the same. So are they with
-    /// `KILOCORE_NO_CACHE` in the environment
+    /// Compute everything anew, and keep nothing of it for the next time. The figures are the same.
+    /// `KILOCORE_NO_CACHE` in the environment asks for that as well
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use kilocore_emulation_orders::{Found, SeenFile, Stamp, is_null_device};
 use libc::c_int;
 
 use crate::descriptors::Of;
-use crate::{depends, memory, same_each_time};
+use crate::{depends, memory, same_each_time, threads};
 
 /// Flags of `open` with which something may become another.
 const WRITES: c_int = libc::O_WRONLY
@@ -75,7 +75,7 @@ pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, resul
         libc::SYS_poll => looked_whether_open(a, b),
         libc::SYS_prctl if is_own_affair(a) => {}
         libc::SYS_prlimit64 | libc::SYS_kill | libc::SYS_tgkill if is_itself(a) => {}
-        libc::SYS_clone if crate::system::is_thread(a) => {}
+        libc::SYS_clone if threads::is_thread(a) => {}
         libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => {
             depends::also("it starts another process");
         }

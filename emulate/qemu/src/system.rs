@@ -159,12 +159,9 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         return;
     }
     match call {
-        libc::SYS_clone if is_thread(arguments[0]) => threads::bear(&thread, arguments, clock),
+        libc::SYS_clone if threads::is_thread(arguments[0]) => {
+            threads::bear(&thread, arguments, clock)
+        }
         _ => seen::correct(&thread, call, arguments, result),
     }
-}
-
-/// Whether a call of `clone` with these flags makes a thread.
-pub(crate) fn is_thread(flags: u64) -> bool {
-    flags & libc::CLONE_THREAD as u64 != 0
 }

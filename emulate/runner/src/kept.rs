@@ -17,8 +17,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use kilocore_emulation_orders::{Dependence, SeenFile};
 use kilocore_kept_files::KeptFiles;
 
+use crate::kept_run::Question;
 use crate::names::Symbols;
-use crate::question::Question;
 use crate::{Causes, KeptRun, Point};
 
 /// The bytes that all files together may take.

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptRun {
     /// A digest of all that is known of a run before it begins.
-    pub question: [u8; 32],
+    pub question: Question,
     /// When it had ended, in whole seconds.
     pub ended: SystemTime,
     /// How long it took here.
@@ -20,6 +20,9 @@ pub struct KeptRun {
     /// What happened.
     pub report: Report,
 }
+
+/// A digest of all that is known of a run before it begins.
+pub(crate) type Question = [u8; 32];
 
 /// No date is later: the end of the year 9999.
 const LAST: u64 = 253_402_300_799;

@@ -15,6 +15,7 @@
 
 mod cause_tables;
 mod causes;
+mod emulator;
 mod environment;
 mod error;
 mod instructions;
@@ -24,13 +25,16 @@ mod known;
 mod names;
 mod point;
 mod question;
+mod run;
 mod study;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
+pub use emulator::Emulator;
 pub use error::EmulateError;
 pub use instructions::{Instructions, time_instructions};
 pub use kept::KeptRuns;
 pub use kept_run::KeptRun;
 pub use kilocore_qemu::{QemuError, build as build_qemu};
-pub use point::{Asked, Emulator, Point, emulate, emulate_all};
+pub use point::Point;
+pub use run::{Asked, emulate, emulate_all};
 pub use study::{CyclesFrom, Emulated, Variant};

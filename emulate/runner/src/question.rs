@@ -27,9 +27,7 @@ use rustix::termios::{isatty, tcgetattr, tcgetwinsize};
 use sha2::{Digest, Sha256};
 
 use crate::Emulator;
-
-/// A digest of all that is known of a run before it begins.
-pub(crate) type Question = [u8; 32];
+use crate::kept_run::Question;
 
 /// A run that is about to begin.
 pub(crate) struct Run<'a> {

@@ -65,7 +65,7 @@ impl Variant {
     }
 
     /// How it is said in a sentence's place.
-    pub(crate) fn said(&self) -> String {
+    fn said(&self) -> String {
         if self.locks == Self::OWN { String::new() } else { format!(" under {}", self.locks) }
     }
 
@@ -338,7 +338,8 @@ impl Study for Emulated {
                 "faster: times as fast as on the fewest cores; alone: before the first thread that the".to_owned(),
                 "program makes and after the last one; threads faster: the same of what is between".to_owned(),
             ];
-            last.below.extend(known::lines(&self.variants));
+            let shown = self.rows().map(|row| (row.variant.said(), row.cores, row.point));
+            last.below.extend(known::lines(&shown.collect::<Vec<_>>()));
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {
