@@ -35,9 +35,9 @@ def prepared(input_bytes):
 
 
 def document(command, cores, *options):
-    """The document of a command that is emulated on these numbers of cores. Ends this program if it cannot be."""
+    """The document of a command that is emulated anew on these numbers of cores. Ends this program if it cannot be."""
     told = subprocess.run(
-        [KILOCORE, "emulate", "--cores", cores, *options, "--json", "--", *command.split()],
+        [KILOCORE, "emulate", "--no-cache", "--cores", cores, *options, "--json", "--", *command.split()],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )
     if told.returncode != 0:

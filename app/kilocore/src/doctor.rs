@@ -46,7 +46,7 @@ pub(crate) fn doctor(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // What can fail early fails before the program is run.
     let machine = arguments.target.machine()?;
     let files = arguments.reports.files()?;
-    let emulator = arguments.emulation.emulator()?;
+    let emulator = arguments.emulation.emulator(arguments.target.keeps())?;
     arguments.keep.as_deref().map_or(Ok(()), locks::check)?;
     let timing = arguments.timing.timing()?.filter(|_| !arguments.once);
     let wanted = RecordingOptions {

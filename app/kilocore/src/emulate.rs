@@ -18,6 +18,7 @@ use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_process::{Output, is_sized, shell_status, status_of_bad_end};
 
+use crate::keeping::keeps;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::run::Replaced;
 use crate::sampling::shell_word;
@@ -64,10 +65,15 @@ pub(crate) struct Arguments {
     /// It is used from then on if the one that is installed takes none. Takes minutes
     #[arg(long, exclusive = true)]
     build_qemu: bool,
+    /// Compute everything anew, and keep nothing of it for the next time. The figures are the same.
+    /// `KILOCORE_NO_CACHE` in the environment asks for that as well
+    #[arg(long)]
+    no_cache: bool,
     #[command(flatten)]
     reports: Reports,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options. {cores} or
-    /// {threads} in them becomes the number of cores. Its input is empty, and its output goes to standard error
+    /// {threads} in them becomes the number of cores. Its input is empty, and its output goes to standard error. If nothing has changed
+    /// since it was emulated before, it is not run, and prints nothing
     #[arg(trailing_var_arg = true, required_unless_present = "build_qemu", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -106,7 +112,7 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     launch::check(&arguments.command)?;
     let machine = usual_machine::or_usual(arguments.machine.as_deref(), "emulating")?;
     let counts = counts(arguments.cores.as_ref(), &machine)?;
-    let emulator = there::emulator(arguments.qemu.as_deref())?;
+    let emulator = there::emulator(arguments.qemu.as_deref(), keeps(arguments.no_cache))?;
     if !is_sized(&arguments.command) && counts.len() > 1 {
         say(
             "no {cores} in the command: if the program does not ask how many processors it has, it makes as many \

@@ -12,6 +12,7 @@ mod emulate;
 mod examples;
 mod file_kind;
 mod forecast;
+mod keeping;
 mod launch;
 mod list;
 mod locate;

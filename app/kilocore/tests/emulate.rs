@@ -1,7 +1,7 @@
 //! `kilocore emulate` and `doctor --emulate`, as somebody types them.
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -38,8 +38,33 @@ int main(int argc, char **argv) {
 
 fn run(words: &[&str], program: &Path, arguments: &[&str]) -> Output {
     let mut command = kilocore();
+    command.env("KILOCORE_NO_CACHE", "1");
     command.args(words).arg("--").arg(program).args(arguments);
     run_while(command, |_| ())
+}
+
+/// The command with a folder for what is kept.
+fn keeping(cache: &Path, words: &[&str], program: &Path, arguments: &[&str]) -> Command {
+    let mut command = kilocore();
+    command.env("XDG_CACHE_HOME", cache).env_remove("KILOCORE_NO_CACHE");
+    command.args(words).arg("--").arg(program).args(arguments);
+    command
+}
+
+fn run_keeping(cache: &Path, words: &[&str], program: &Path, arguments: &[&str]) -> Output {
+    run_while(keeping(cache, words, program, arguments), |_| ())
+}
+
+/// What is said of the points of a document besides their figures, and the points without that and without how long they
+/// took here.
+fn parted(mut document: Value) -> (Vec<[Value; 2]>, Vec<Value>) {
+    let points = document["points"].as_array_mut().expect("points");
+    let said = points.iter_mut().map(|point| {
+        let point = point.as_object_mut().expect("a point");
+        point.remove("host_seconds").expect("it took some time");
+        ["known_since", "for_once"].map(|name| point.remove(name).expect("it is said"))
+    });
+    (said.collect(), points.clone())
 }
 
 #[track_caller]
@@ -109,6 +134,63 @@ fn what_an_instruction_takes_is_measured_and_said() {
     let short = run(&words, &program, &["1", "10"]);
     let said = String::from_utf8_lossy(&short.stderr);
     assert!(!short.status.success() && said.contains("too short"), "{said}");
+}
+
+#[test]
+fn what_was_emulated_before_is_known_and_said() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let cache = folder.path().canonicalize().expect("its path");
+    // A few milliseconds later it will not count as changed a moment before.
+    let program = compiled(&folder, "sums", SUMS, &[]);
+    let words = |cores, options: &[&'static str]| {
+        let first = ["emulate", "--machine", "opteron-6344-4s", "--cores", cores];
+        [&first[..], options].concat()
+    };
+    let asked = |cores, options: &[&'static str]| {
+        run_keeping(&cache, &words(cores, options), &program, &["{cores}", "2400"])
+    };
+    let (said, first) = parted(document(&asked("1,6", &["--json"])));
+    assert_eq!(said, [[Value::Null, Value::Null], [Value::Null, Value::Null]]);
+    let (said, second) = parted(document(&asked("1,6,12", &["--json"])));
+    assert!(said[0][0].as_str().is_some_and(|when| when.ends_with('Z')), "{said:?}");
+    assert!(said[1][0].is_string() && said[2][0].is_null(), "{said:?}");
+    assert_eq!(second[..2], first);
+    let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = told(&asked("1,6,24", &[]));
+    assert!(text.contains("known from before, emulated 20"), "{text}");
+    assert!(text.contains("Z: on 1, 6 cores\n") && text.contains("--no-cache"), "{text}");
+    let text = told(&asked("1,6,24", &[]));
+    assert!(text.contains("Z: all\n"), "{text}");
+    let text = told(&asked("1,6,24", &["--no-cache"]));
+    assert!(!text.contains("known"), "{text}");
+    let (said, anew) = parted(document(&asked("1,6", &["--json", "--no-cache"])));
+    assert!(said.iter().flatten().all(Value::is_null), "{said:?}");
+    assert!(anew == first);
+    // Whatever else is in the environment, the program sees.
+    let other = [("ANOTHER", "1"), ("QEMU_LD_PREFIX", "/nowhere")];
+    for (name, value) in other {
+        let again = |_| {
+            let mut command =
+                keeping(&cache, &words("1", &["--json"]), &program, &["{cores}", "2400"]);
+            command.env(name, value);
+            let (said, _) = parted(document(&run_while(command, |_| ())));
+            said[0][0].is_string()
+        };
+        // With QEMU told to look elsewhere first, nobody knows what it has found.
+        assert_eq!([1, 2].map(again), [false, name == "ANOTHER"], "{name}");
+    }
+    // As a table for spreadsheets.
+    let table = folder.path().join("points.csv");
+    let table = table.to_str().expect("plain").to_owned();
+    let output = run_keeping(
+        &cache,
+        &[&words("1", &[])[..], &["--output", &table]].concat(),
+        &program,
+        &["1", "2400"],
+    );
+    assert!(output.status.success());
+    let rows = std::fs::read_to_string(&table).expect("it is written");
+    assert!(rows.lines().next().is_some_and(|head| head.ends_with(",known_since")), "{rows}");
 }
 
 #[test]

@@ -7,10 +7,17 @@
 //! bounded and checked.
 #![deny(missing_docs)]
 
+mod dependence;
+mod file_system;
 mod moved;
 mod orders;
 mod report;
+mod stamp;
+mod unstamped;
 
+pub use dependence::{Dependence, Found, SeenFile, is_null_device};
 pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
 pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};
+pub use stamp::Stamp;
+pub use unstamped::Unstamped;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CodeTime, MappedFile, MovedLine};
+use crate::file_system::MOST_SAID;
+use crate::{CodeTime, Dependence, Found, MappedFile, MovedLine, SeenFile};
 
 /// The longest report that is read, in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
@@ -10,6 +11,8 @@ pub const MOST_BYTES: u64 = 16 << 20;
 const MOST_NS: f64 = 1e17;
 /// No more threads are believed.
 const MOST_THREADS: usize = 1 << 16;
+/// The longest path, in bytes, with a zero at its end.
+const MOST_PATH: usize = libc::PATH_MAX as usize;
 
 /// What happened in an emulated run. All times are simulated, in ns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -30,6 +33,8 @@ pub struct Report {
     pub code: Vec<CodeTime>,
     /// The files in the program's memory when it ended.
     pub files: Vec<MappedFile>,
+    /// What the run depended on.
+    pub dependence: Dependence,
     /// Why the program was not emulated to its end.
     pub failure: Option<String>,
 }
@@ -104,6 +109,12 @@ pub enum ReportError {
     /// It has more threads than can be.
     #[error("the report has {0} threads; none has more than {MOST_THREADS}")]
     Threads(usize),
+    /// The program has seen more files than are reported.
+    #[error("the report has {0} files that were seen; none has more than {max}", max = Dependence::MOST_FILES)]
+    Files(usize),
+    /// What the program has seen is at no path, or too long.
+    #[error("the report has a file that was seen at no path, or with too long a text")]
+    Seen,
 }
 
 impl Report {
@@ -119,6 +130,7 @@ impl Report {
         if report.threads.len() > MOST_THREADS {
             return Err(ReportError::Threads(report.threads.len()));
         }
+        report.dependence.check()?;
         let spans = report.parallel.iter().flat_map(|span| [span.start_ns, span.end_ns, span.ns()]);
         let threads = report.threads.iter().flat_map(|thread| {
             [thread.working_ns, thread.stalled_ns, thread.spinning_ns, thread.system_ns]
@@ -146,6 +158,32 @@ impl Report {
     #[must_use]
     pub fn serial_ns(&self) -> f64 {
         self.end_ns - self.parallel.map_or(0.0, Span::ns)
+    }
+}
+
+impl Dependence {
+    /// Who has looked for more files than that depends on too many.
+    pub const MOST_FILES: usize = 4_096;
+    /// The longest text of what else it depended on, in bytes.
+    pub const MOST_TEXT: usize = 1 << 10;
+
+    fn check(&self) -> Result<(), ReportError> {
+        if self.files.len() > Self::MOST_FILES {
+            return Err(ReportError::Files(self.files.len()));
+        }
+        let is_path = |path: &str| {
+            path.starts_with('/') && path.len() < MOST_PATH && !path.bytes().any(|byte| byte == 0)
+        };
+        let is_right = |SeenFile { path, found, .. }: &SeenFile| {
+            let said = if let Found::Says(text) = found { text.len() } else { 0 };
+            is_path(path) && said <= MOST_SAID
+        };
+        let text = self.also.as_ref().map_or(0, String::len);
+        if text <= Self::MOST_TEXT && self.files.iter().all(is_right) {
+            Ok(())
+        } else {
+            Err(ReportError::Seen)
+        }
     }
 }
 
@@ -186,6 +224,25 @@ mod tests {
         ));
         let many = vec![ThreadTimes::default(); MOST_THREADS + 1];
         assert!(matches!(refused(Report { threads: many, ..report() }), ReportError::Threads(_)));
+        let seen = |path: &str, found| SeenFile { path: path.to_owned(), follows: true, found };
+        let depends = |files, also| {
+            let dependence = Dependence { files, also };
+            Report::read(&Report { dependence, ..report() }.to_bytes())
+        };
+        let long = "x".repeat(MOST_PATH);
+        for bad in [
+            seen("relative", Found::Nothing),
+            seen("/a\0b", Found::Nothing),
+            seen(&format!("/{long}"), Found::Nothing),
+            seen("/proc/version", Found::Says("x".repeat(MOST_SAID + 1))),
+        ] {
+            assert!(matches!(depends(vec![bad], None), Err(ReportError::Seen)));
+        }
+        let many = vec![seen("/a", Found::Nothing); Dependence::MOST_FILES + 1];
+        assert!(matches!(depends(many, None), Err(ReportError::Files(_))));
+        let text = Some("x".repeat(Dependence::MOST_TEXT + 1));
+        assert!(matches!(depends(Vec::new(), text), Err(ReportError::Seen)));
+        assert!(depends(vec![seen("/a", Found::Nothing)], Some("x".to_owned())).is_ok());
         assert!(matches!(Report::read(b"{\"end_ns\": nan}"), Err(ReportError::Malformed(_))));
         assert!(matches!(
             Report::read(&vec![b' '; MOST_BYTES as usize + 1]),

@@ -5,6 +5,8 @@
 pub(crate) struct Call {
     pub(crate) arguments: [u64; 6],
     pub(crate) change: Change,
+    /// The path that it names, from the root.
+    pub(crate) path: Option<String>,
     /// What the clock was when the call began.
     pub(crate) clock: u64,
 }

@@ -7,12 +7,13 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem;
+use std::ops::RangeInclusive;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::seen::{self, Clock};
-use crate::{guest, machine};
+use crate::{depends, guest, machine};
 
 /// `rdtsc` and `rdtscp`.
 const READS: [&[u8]; 2] = [&[0x0f, 0x31], &[0x0f, 0x01, 0xf9]];
@@ -31,24 +32,33 @@ static IS_HANDLED: OnceLock<bool> = OnceLock::new();
 /// The reason of a signal that an instruction raised which may not be executed (`SI_KERNEL`).
 const TRAP: c_int = 0x80;
 
+/// Bytes that may stand before an instruction and change nothing here, and the same of 64 bits.
+const PREFIXES: [u8; 3] = [0x66, 0xf2, 0xf3];
+const WIDE: RangeInclusive<u8> = 0x40..=0x4f;
+
 /// Whether an instruction reads the counter.
 pub(crate) fn is_read_by(bytes: &[u8]) -> bool {
-    READS.contains(&bytes)
+    let is_prefix = |byte: &&u8| PREFIXES.contains(byte) || WIDE.contains(byte);
+    let before = bytes.iter().take_while(is_prefix).count();
+    READS.contains(&&bytes[before..])
 }
 
 /// An instruction that reads the counter is about to be executed. Where the counter cannot be forbidden, it is the
 /// host's that is read.
 pub(crate) extern "C" fn before_read(vcpu: c_uint, _: *mut c_void) {
-    if guest::runs(vcpu) && *IS_HANDLED.get_or_init(install) {
-        SHOWN.store(machine::cycles(seen::now_ns(Clock::Monotonic)).0, Ordering::Relaxed);
-        set_counter(PR_TSC_SIGSEGV);
+    if !guest::runs(vcpu) {
+        return;
+    }
+    SHOWN.store(machine::cycles(seen::now_ns(Clock::Monotonic)).0, Ordering::Relaxed);
+    if !*IS_HANDLED.get_or_init(install) || !set_counter(PR_TSC_SIGSEGV) {
+        depends::also("it reads the processor's counter of cycles, which is this host's");
     }
 }
 
-/// Allows or forbids the calling thread to read the counter.
-fn set_counter(to: c_int) {
+/// Allows or forbids the calling thread to read the counter. Whether that is done.
+fn set_counter(to: c_int) -> bool {
     // SAFETY: it concerns what the calling thread may execute, and no memory.
-    unsafe { libc::prctl(PR_SET_TSC, to) };
+    unsafe { libc::prctl(PR_SET_TSC, to) == 0 }
 }
 
 /// Puts the handler in the place of QEMU's, which stays there otherwise: what the program itself does at this signal,

@@ -9,10 +9,9 @@ use kilocore_sim::Guests;
 
 use crate::{guest, machine};
 
-/// How much memory the machine has, in bytes, and how much of that is free. Machine files do not say, and a host may
-/// have less, so this is no more than most have.
+/// How much memory the machine has, in bytes, all of it free. Machine files do not say, and a host may have less, so this
+/// is no more than most have.
 pub(crate) const MEMORY: u64 = 16 << 30;
-pub(crate) const FREE_MEMORY: u64 = 12 << 30;
 
 const CPUS: &str = "/sys/devices/system/cpu/";
 const NODES: &str = "/sys/devices/system/node/";
@@ -38,9 +37,8 @@ pub(crate) fn content(path: &str) -> Option<String> {
             let _ = writeln!(text, "cpu{core} 0 0 0 0 0 0 0 0 0 0");
         })),
         "/proc/meminfo" => Some(format!(
-            "MemTotal:       {} kB\nMemFree:        {free} kB\nMemAvailable:   {free} kB\n",
-            MEMORY >> 10,
-            free = FREE_MEMORY >> 10
+            "MemTotal:       {all} kB\nMemFree:        {all} kB\nMemAvailable:   {all} kB\n",
+            all = MEMORY >> 10
         )),
         "/proc/self/status" => {
             let kib = guest::machine().map_or(0, Guests::resident_bytes) >> 10;

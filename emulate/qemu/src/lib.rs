@@ -18,6 +18,8 @@
 //! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
 //!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
 //!
+//! * **What the run depends on**, and whether its result can be used again, is noted on the way (`depends.rs`).
+//!
 //! The plugin takes two arguments: `orders=FILE` and `report=FILE`, as `kilocore_emulation_orders` describes.
 //!
 //! This crate is under the GNU General Public License, version 2 or later, because plugins become parts of QEMU.
@@ -45,7 +47,9 @@ mod call;
 mod clock;
 mod counter;
 mod counts;
+mod depends;
 mod described;
+mod descriptors;
 mod files;
 mod futexes;
 mod guest;
@@ -53,8 +57,11 @@ mod machine;
 mod memory;
 mod moves;
 mod outside;
+mod paths;
+mod repeatable;
 mod repeats;
 mod report;
+mod same_each_time;
 mod seen;
 mod site;
 mod sleeping;
@@ -86,6 +93,8 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     report::open(&report).map_err(|error| format!("{report}: {error}"))?;
     access::learn().map_err(|error| error.to_string())?;
     remember_own_mappings();
+    depends::emulator_is_loaded();
+    descriptors::remember();
     threads::forget_in_children()?;
     machine::begin(&orders);
     takes::begin(&orders);

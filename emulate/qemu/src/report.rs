@@ -12,7 +12,7 @@ use kilocore_qemu_plugin::mappings;
 use kilocore_sim::{Activity, Outcome};
 
 use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
-use crate::{blocks, machine, moves};
+use crate::{blocks, depends, machine, moves};
 
 /// The file of the report.
 static FILE: Mutex<Option<File>> = Mutex::new(None);
@@ -72,6 +72,7 @@ pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
         lines: moves::dearest(),
         code: blocks::slowest(),
         files: mappings().into_iter().filter(is_file).map(file).collect(),
+        dependence: depends::all(),
         failure: None,
     });
 }

@@ -2,11 +2,12 @@
 //! random numbers the system has for it.
 
 use std::iter;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kilocore_sim::{Activity, Guests};
 
-use crate::described::{FREE_MEMORY, MEMORY};
+use crate::described::MEMORY;
 use crate::guest::{self, Thread};
 use crate::machine::ns;
 use crate::{binding, memory};
@@ -104,7 +105,8 @@ pub(crate) fn correct(thread: &Thread, call: i64, arguments: [u64; 6], result: i
         }
         libc::SYS_sysinfo => {
             let up = now_ns(Clock::Monotonic) / 1_000_000_000;
-            memory::write_u64s(a, [up, 0, 0, 0, MEMORY, FREE_MEMORY, 0, 0, 0, 0]);
+            // One process, no load, no swap.
+            memory::write_u64s(a, [up, 0, 0, 0, MEMORY, MEMORY, 0, 0, 0, 0, 1, 0, 0]);
         }
         libc::SYS_getrusage => {
             let of = if a as libc::c_int == libc::RUSAGE_THREAD {
@@ -159,7 +161,6 @@ fn random() -> impl Iterator<Item = u64> {
 }
 
 const _: () = {
-    use std::mem::offset_of;
     assert!(offset_of!(libc::rusage, ru_maxrss) == 4 * 8, "after the two times");
     assert!(offset_of!(libc::rusage, ru_minflt) == 64, "after the sizes of parts");
     assert!(offset_of!(libc::sysinfo, totalram) == 4 * 8, "after the time and three loads");

@@ -11,8 +11,8 @@ use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
 use crate::{
-    binding, clock, files, futexes, memory, outside, repeats, report, seen, sleeping, threads,
-    watchdog,
+    binding, clock, depends, files, futexes, memory, outside, paths, repeatable, repeats, report,
+    seen, sleeping, threads, watchdog,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -43,6 +43,9 @@ pub(crate) extern "C" fn enter(
     let Some(thread) = threads::this_or_born(vcpu) else { return };
     repeats::stored();
     let arguments = [a, b, c, d, e, f];
+    depends::program_is_loaded();
+    // Before it is changed for the moment of the call.
+    let path = if depends::is_for_once() { None } else { paths::named(call, arguments) };
     let change = if seen::is_answered_outside(call, a) {
         guest::simulate(&thread, |guest| guest.compute(ANSWERED_OUTSIDE));
         Change::None
@@ -56,12 +59,13 @@ pub(crate) extern "C" fn enter(
     };
     if matches!(change, Change::Outside) {
         OUTSIDE.more();
+        depends::also("it waits for something that is not simulated");
         thread.guest.compute(clock::take_passed());
         thread.guest.go_outside();
     }
     watchdog::in_call(guest::runs(vcpu));
     // A thread that ends makes no more calls.
-    *thread.call.borrow_mut() = Call { arguments, change, clock: clock::keep() };
+    *thread.call.borrow_mut() = Call { arguments, change, path, clock: clock::keep() };
 }
 
 fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
@@ -110,8 +114,10 @@ fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
 /// The program comes back.
 pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
     let Some(thread) = threads::this_thread() else { return };
-    let Call { arguments, change, clock } = thread.call.take();
+    let Call { arguments, change, path, clock } = thread.call.take();
     watchdog::in_call(false);
+    // What it finds in a described file follows from the machine.
+    let is_described = matches!(change, Change::File { .. }) && result >= 0;
     match change {
         Change::None => {}
         Change::Word { address, was } => memory::store(address, was),
@@ -133,18 +139,16 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
             guest::goes_on(&thread);
         }
     }
+    if !is_described {
+        repeatable::returned(call, arguments, path.as_deref(), result);
+    }
     if !guest::runs(vcpu) || (-4095..0).contains(&result) {
         return;
     }
     match call {
-        libc::SYS_clone if is_thread(arguments[0]) => {
+        libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);
         }
         _ => seen::correct(&thread, call, arguments, result),
     }
-}
-
-/// Whether a call of `clone` with these flags makes a thread.
-fn is_thread(flags: u64) -> bool {
-    flags & libc::CLONE_THREAD as u64 != 0
 }

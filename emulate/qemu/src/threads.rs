@@ -80,6 +80,11 @@ pub(crate) fn this_thread() -> Option<Rc<Thread>> {
     if FORKED.load(Ordering::Relaxed) { None } else { guest::this_thread() }
 }
 
+/// Whether a call of `clone` with these flags makes a thread.
+pub(crate) fn is_thread(flags: u64) -> bool {
+    flags & libc::CLONE_THREAD as u64 != 0
+}
+
 /// The calling thread has made another one, which the kernel knows by a number. The clock was at `kept` before.
 pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u64, number: u64) {
     // What the new thread executes up to its first call is added to the clock, at some time or other.

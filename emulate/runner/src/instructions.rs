@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use kilocore_process::{Input, Output, Start, allowed_cores, run, sized_for};
 
-use crate::EmulateError;
 use crate::environment::openmp;
-use crate::point::{Asked, Emulator, emulate};
+use crate::run::{Asked, emulate};
+use crate::{EmulateError, Emulator};
 
 /// The quickest of so many runs counts, as others can only make one slower.
 const ROUNDS: u32 = 3;

@@ -10,20 +10,31 @@
 //!   is quickest on one core. Other cores of the host serve other runs ([`emulate_all`]).
 //! * **Speedups are of times.** The program does the same work on each number of cores, or says by `{cores}` in its
 //!   command what to do on so many.
+//! * **What is known is not emulated again** ([`KeptRuns`]), if all is the same that it depends on.
 #![deny(missing_docs)]
 
 mod cause_tables;
 mod causes;
+mod emulator;
 mod environment;
 mod error;
 mod instructions;
+mod kept;
+mod kept_run;
+mod known;
 mod names;
 mod point;
+mod question;
+mod run;
 mod study;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
+pub use emulator::Emulator;
 pub use error::EmulateError;
 pub use instructions::{Instructions, time_instructions};
+pub use kept::KeptRuns;
+pub use kept_run::KeptRun;
 pub use kilocore_qemu::{QemuError, build as build_qemu};
-pub use point::{Asked, Emulator, Point, emulate, emulate_all};
+pub use point::Point;
+pub use run::{Asked, emulate, emulate_all};
 pub use study::{CyclesFrom, Emulated, Variant};

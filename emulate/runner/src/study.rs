@@ -7,7 +7,7 @@ use kilocore_show::{
 };
 use serde::Serialize;
 
-use crate::{Causes, Point, cause_tables};
+use crate::{Causes, Point, cause_tables, known};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -103,6 +103,8 @@ struct DocumentPoint<'a> {
     gain: f64,
     status: i32,
     host_seconds: f64,
+    known_since: Option<String>,
+    for_once: Option<&'a str>,
     end_ns: f64,
     parallel: Option<Span>,
     threads: &'a [ThreadTimes],
@@ -269,6 +271,8 @@ impl Study for Emulated {
                     gain: row.gain,
                     status: row.point.status.code().unwrap_or(BY_SIGNAL),
                     host_seconds: row.point.took.as_secs_f64(),
+                    known_since: known::since(row.point),
+                    for_once: row.point.for_once.as_deref(),
                     end_ns: row.point.report.end_ns,
                     parallel: row.point.report.parallel,
                     threads: &row.point.report.threads,
@@ -289,6 +293,7 @@ impl Study for Emulated {
                 row.variant.parallel_speedup(&row.point.report)
             })
             .each("gain", Unit::Ratio, |row| row.gain)
+            .each("known_since", Unit::Name, |row| known::since(row.point))
             .build()
     }
 
@@ -338,6 +343,8 @@ impl Study for Emulated {
                 "faster: times as fast as on the fewest cores; alone: before the first thread that the".to_owned(),
                 "program makes and after the last one; threads faster: the same of what is between".to_owned(),
             ];
+            let shown = self.rows().map(|row| (row.variant.said(), row.cores, row.point));
+            last.below.extend(known::lines(&shown.collect::<Vec<_>>()));
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {

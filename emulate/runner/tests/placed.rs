@@ -4,7 +4,7 @@ use crate::support::{interleaved, on, program};
 
 #[test]
 fn pages_on_all_nodes_are_far_from_one_thread_and_near_enough_for_all() {
-    let reads = program("reads", &[]);
+    let reads = program("fills", &[]);
     let one = [on(1, &reads, &["1"]).0, interleaved(1, &reads, &["1"])];
     let [near, far] = one.map(|point| point.report.parallel.expect("it has threads").ns());
     assert!(far > 1.2 * near, "one core: {far} {near}");

@@ -85,13 +85,22 @@ fn try_as_asked(
 ) -> Result<(Point, String), EmulateError> {
     let mut words: Vec<OsString> = vec![program.into()];
     words.extend(arguments.iter().map(OsString::from));
+    with(&words, &asked, &emulator())
+}
+
+/// Emulates a command with this emulator, and returns what it has printed.
+pub(crate) fn with(
+    words: &[OsString],
+    asked: &Asked,
+    emulator: &Emulator,
+) -> Result<(Point, String), EmulateError> {
     let mut printed: File = tempfile::tempfile().expect("there is room");
     let other = printed.try_clone().expect("a descriptor");
     let output = Output::To {
         stdout: std::os::fd::AsFd::as_fd(&other),
         stderr: std::os::fd::AsFd::as_fd(&other),
     };
-    let point = emulate(&words, &asked, &emulator(), output, Input::Empty)?;
+    let point = emulate(words, asked, emulator, output, Input::Empty)?;
     let mut text = String::new();
     printed.rewind().expect("a file");
     printed.read_to_string(&mut text).expect("text");

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns one of the host's names for itself, or `unknown` if the system does not say.
 fn name(pick: impl FnOnce(&libc::utsname) -> &[c_char]) -> String {
@@ -44,8 +45,14 @@ pub fn boot_id() -> Option<String> {
 /// The date and time in UTC, as in `2026-11-25T14:30:00Z`.
 #[must_use]
 pub fn utc_date() -> String {
-    // SAFETY: no place to write the time to is given.
-    let seconds = unsafe { libc::time(core::ptr::null_mut()) };
+    utc_date_of(SystemTime::now())
+}
+
+/// The same of another time, to the second. Times before 1970 are taken for its beginning.
+#[must_use]
+pub fn utc_date_of(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds = libc::time_t::try_from(since).unwrap_or(0);
     // SAFETY: zero bytes are a valid `tm`.
     let mut date: libc::tm = unsafe { core::mem::zeroed() };
     // SAFETY: both are ours, and the second is to be written.

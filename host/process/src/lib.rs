@@ -40,7 +40,7 @@ pub use end_after::EndAfter;
 pub use executable::machine_name;
 pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
-pub use host::{boot_id, hostname, kernel_release, machine, utc_date};
+pub use host::{boot_id, hostname, kernel_release, machine, utc_date, utc_date_of};
 pub use inherited::{keep_ignored_signals, survive_full_files};
 pub use input::{Input, input_is_a_stream};
 pub use kilocore_hardware::CpuId;

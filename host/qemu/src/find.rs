@@ -25,11 +25,29 @@ pub fn find(named: Option<&Path>) -> Result<PathBuf, QemuError> {
     taking_plugins(found.map_err(|source| QemuError::Start { qemu: named.to_owned(), source })?)
 }
 
+/// The folder in which a QEMU looks first for each file that a program names by a path from the root, unless
+/// somebody says otherwise; mostly it is not there. None if its help does not say.
+#[must_use]
+pub fn looks_first_in(qemu: &Path) -> Option<PathBuf> {
+    let help = String::from_utf8(help(qemu).ok()?).ok()?;
+    let folder = |line: &str| {
+        let value = line.strip_prefix("QEMU_LD_PREFIX")?.trim_start().strip_prefix('=')?;
+        Some(PathBuf::from(value.trim())).filter(|path| path.is_absolute())
+    };
+    help.lines().find_map(folder)
+}
+
+/// What a QEMU says of its options.
+fn help(qemu: &Path) -> Result<Vec<u8>, QemuError> {
+    let help = Command::new(qemu).arg("-help").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let help = help.map_err(|source| QemuError::Start { qemu: qemu.to_owned(), source })?;
+    Ok(help.stdout)
+}
+
 /// This QEMU, if it takes plugins.
 fn taking_plugins(qemu: PathBuf) -> Result<PathBuf, QemuError> {
-    let help = Command::new(&qemu).arg("-help").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    let help = help.map_err(|source| QemuError::Start { qemu: qemu.clone(), source })?;
-    let takes = help.stdout.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"-plugin"));
+    let help = help(&qemu)?;
+    let takes = help.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"-plugin"));
     if takes { Ok(qemu) } else { Err(QemuError::NoPlugins { qemu }) }
 }
 
@@ -52,6 +70,9 @@ mod tests {
         };
         let (with, without) =
             (qemu("with", "-plugin [file=]<file>"), qemu("without", "-cpu model"));
+        let says = qemu("says", "-L path\nDefaults:\nQEMU_LD_PREFIX  = /etc/qemu-binfmt/x86_64");
+        assert_eq!(looks_first_in(&says), Some("/etc/qemu-binfmt/x86_64".into()));
+        assert_eq!(looks_first_in(&with), None);
         assert_eq!(find(Some(&with)).expect("it takes plugins"), with);
         let error = find(Some(&without)).expect_err("it takes none");
         assert!(matches!(&error, QemuError::NoPlugins { qemu } if *qemu == without), "{error}");

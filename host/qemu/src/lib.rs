@@ -21,6 +21,6 @@ mod program;
 pub use build::build;
 pub use command::{Plugin, command, library};
 pub use error::{ProgramError, QemuError};
-pub use find::find;
-pub use linkage::Linkage;
+pub use find::{find, looks_first_in};
+pub use linkage::{Linkage, loader};
 pub use program::Program;

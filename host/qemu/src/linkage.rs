@@ -1,8 +1,10 @@
 //! How a program is linked: whether a library can be preloaded under it.
 
+use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a program is linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,13 @@ impl Linkage {
             Some(_) => Self::Other,
         }
     }
+}
+
+/// The dynamic linker that a program names, if it is linked dynamically.
+#[must_use]
+pub fn loader(program: &Path) -> Option<PathBuf> {
+    let name = interpreter(&File::open(program).ok()?)?;
+    Some(PathBuf::from(OsString::from_vec(name)))
 }
 
 fn file_name(path: &[u8]) -> &[u8] {

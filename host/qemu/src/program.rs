@@ -20,7 +20,7 @@ const DEEPEST: usize = 5;
 const BEGINNING: usize = 256;
 
 /// A program to be run.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The file to execute.
     pub file: PathBuf,

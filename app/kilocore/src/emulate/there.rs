@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kilocore_command_line::{CoreList, Failure, say};
-use kilocore_emulation::{Emulator, Point};
+use kilocore_emulation::{Emulator, KeptRuns, Point};
 use kilocore_emulation_orders::Orders;
 use kilocore_forecast::{EmulatedPoint, EmulatedThere, Forecast, with_emulation};
 use kilocore_machine::Description;
@@ -29,15 +29,19 @@ pub(crate) struct Emulation {
 }
 
 impl Emulation {
-    /// What emulates, if somebody asked for that.
-    pub(crate) fn emulator(&self) -> Result<Option<Emulator>, Failure> {
-        self.emulate.then(|| emulator(self.qemu.as_deref())).transpose()
+    /// What emulates, if somebody asked for that, and whether it keeps what comes out.
+    pub(crate) fn emulator(&self, keeps: bool) -> Result<Option<Emulator>, Failure> {
+        self.emulate.then(|| emulator(self.qemu.as_deref(), keeps)).transpose()
     }
 }
 
-/// QEMU with the plugin.
-pub(super) fn emulator(qemu: Option<&Path>) -> Result<Emulator, Failure> {
-    Ok(Emulator::new(&launch::library("libkilocore_emulate_qemu.so")?, qemu)?)
+/// QEMU with the plugin, and with what this user has emulated before if it is to keep that.
+pub(super) fn emulator(qemu: Option<&Path>, keeps: bool) -> Result<Emulator, Failure> {
+    let emulator = Emulator::new(&launch::library("libkilocore_emulate_qemu.so")?, qemu)?;
+    Ok(match keeps.then(KeptRuns::of_user).flatten() {
+        Some(runs) => emulator.keeping(runs),
+        None => emulator,
+    })
 }
 
 /// The forecast with what the program does on the simulated machine. If it cannot be executed there, the forecast
@@ -86,6 +90,13 @@ fn emulated(
     let points = run(command, &all, emulator, Output::Discarded)?;
     if points.iter().any(Point::ended_badly) {
         return Err(Failure::new("the program was interrupted or failed there"));
+    }
+    let known = points.iter().filter(|point| point.known_since.is_some()).count();
+    if known > 0 {
+        say(&format!(
+            "{known} of {} emulated runs are known from before; --no-cache emulates them anew",
+            points.len()
+        ));
     }
     let first = points.first().map_or(f64::NAN, |point| point.report.end_ns);
     let of_variants = variants

@@ -12,6 +12,7 @@ use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
 use kilocore_sim::Sim;
 
+use crate::keeping::keeps;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::record::locks;
 use crate::usual_machine;
@@ -45,14 +46,11 @@ pub(crate) struct Target {
     /// Seed of all chance [default: 1]
     #[arg(long, value_name = "SEED")]
     pub(super) seed: Option<u64>,
-    /// Simulate everything anew, and keep nothing of it for the next time. The answer is the same. So is it
+    /// Compute everything anew, and keep nothing of it for the next time. The answer is the same. So is it
     /// with `KILOCORE_NO_CACHE` in the environment
     #[arg(long)]
     pub(super) no_cache: bool,
 }
-
-/// If this variable is set and not empty, simulations are not kept.
-const NO_CACHE: &str = "KILOCORE_NO_CACHE";
 
 /// A lock and how the user calls it.
 #[derive(Debug, Clone)]
@@ -93,11 +91,14 @@ impl Target {
         self.seed.unwrap_or(1)
     }
 
+    /// Whether anything is kept for the next time.
+    pub(crate) fn keeps(&self) -> bool {
+        keeps(self.no_cache)
+    }
+
     /// What was simulated before for the machine, unless nothing is to be kept, or nothing can be.
     pub(super) fn kept<'m>(&self, machine: &'m Description) -> Option<Kept<'m>> {
-        let told = std::env::var_os(NO_CACHE).is_some_and(|value| !value.is_empty());
-        let keep = !self.no_cache && !told;
-        keep.then(|| Kept::of_user(machine)).flatten()
+        self.keeps().then(|| Kept::of_user(machine)).flatten()
     }
 
     /// How much is to be simulated.
