@@ -9,8 +9,13 @@
 
 mod moved;
 mod orders;
+mod place;
 mod report;
+mod signals;
+mod window;
 
 pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
+pub use place::{Place, PlaceError};
 pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};
+pub use window::{Seen, Window};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CodeTime, MappedFile, MovedLine};
+use crate::{CodeTime, MappedFile, MovedLine, Seen};
 
 /// The longest report that is read, in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
@@ -11,7 +11,8 @@ const MOST_NS: f64 = 1e17;
 /// No more threads are believed.
 const MOST_THREADS: usize = 1 << 16;
 
-/// What happened in an emulated run. All times are simulated, in ns.
+/// What happened in an emulated run, or in the part of it that was asked for. All times are simulated, in ns, and
+/// those of a part begin where it does.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -30,6 +31,8 @@ pub struct Report {
     pub code: Vec<CodeTime>,
     /// The files in the program's memory when it ended.
     pub files: Vec<MappedFile>,
+    /// What came of the part that was asked for. Absent if it was the whole run.
+    pub seen: Option<Seen>,
     /// Why the program was not emulated to its end.
     pub failure: Option<String>,
 }
@@ -129,7 +132,11 @@ impl Report {
             .iter()
             .flat_map(|line| line.uses.iter().map(|one| one.waited_ns).chain([line.waited_ns]));
         let code = report.code.iter().flat_map(|code| [code.computed_ns, code.waited_ns]);
-        let all = spans.chain(threads).chain(lines).chain(code);
+        let seen = report
+            .seen
+            .iter()
+            .flat_map(|seen| [seen.detailed_ns, seen.from_ns, seen.until_ns].into_iter().flatten());
+        let all = spans.chain(threads).chain(lines).chain(code).chain(seen);
         match all.chain([report.end_ns]).find(is_none) {
             Some(time) => Err(ReportError::Time(time)),
             None => Ok(report),
@@ -184,6 +191,8 @@ mod tests {
             refused(Report { threads: vec![thread], ..report() }),
             ReportError::Time(_)
         ));
+        let seen = Some(Seen { from_ns: Some(-1.0), ..Seen::default() });
+        assert!(matches!(refused(Report { seen, ..report() }), ReportError::Time(_)));
         let many = vec![ThreadTimes::default(); MOST_THREADS + 1];
         assert!(matches!(refused(Report { threads: many, ..report() }), ReportError::Threads(_)));
         assert!(matches!(Report::read(b"{\"end_ns\": nan}"), Err(ReportError::Malformed(_))));

@@ -18,6 +18,9 @@
 //! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
 //!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
 //!
+//! * **Only a part of the run** may be asked for (`window.rs`). What comes before it is fast-forwarded as far as that is
+//!   sound (`forward.rs`).
+//!
 //! The plugin takes two arguments: `orders=FILE` and `report=FILE`, as `kilocore_emulation_orders` describes.
 //!
 //! This crate is under the GNU General Public License, version 2 or later, because plugins become parts of QEMU.
@@ -34,6 +37,8 @@
 //!   stopped. These are some tens of instructions.
 //! * **Who ends is gone before the next one goes on.** The kernel clears the word that a joining thread looks
 //!   at, a moment after the call; whoever is next waits for that in real time.
+//! * **Fast-forwarding ends with the first thread** that the program makes. QEMU can throw away its translations only when
+//!   no thread waits inside of them, and the core of who touches a page first says where it lies.
 //! * **Results of calls are those of the host's kernel.** The interface of QEMU 7.2 cannot skip a call. So a wait
 //!   that is over is made to return at once: the word, or the time, is changed for the moment of the call.
 #![deny(missing_docs)]
@@ -47,6 +52,7 @@ mod counter;
 mod counts;
 mod described;
 mod files;
+mod forward;
 mod futexes;
 mod guest;
 mod machine;
@@ -56,6 +62,7 @@ mod outside;
 mod repeats;
 mod report;
 mod seen;
+mod since;
 mod site;
 mod sleeping;
 mod spinning;
@@ -64,6 +71,8 @@ mod takes;
 mod threads;
 mod translate;
 mod watchdog;
+mod watched;
+mod window;
 
 use kilocore_emulation_orders::Orders;
 use kilocore_qemu_plugin::{access, api, remember_own_mappings};
@@ -89,9 +98,17 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     threads::forget_in_children()?;
     machine::begin(&orders);
     takes::begin(&orders);
+    forward::begin(id);
+    window::begin(&orders);
     threads::begin(&orders)?;
     outside::begin();
     watchdog::begin()?;
+    listen(id);
+    Ok(())
+}
+
+/// Has QEMU call what is to be called.
+extern "C" fn listen(id: api::PluginId) {
     // SAFETY: QEMU gave this id, and the functions are what it expects.
     unsafe {
         api::qemu_plugin_register_vcpu_tb_trans_cb(id, translate::block);
@@ -99,5 +116,4 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
         api::qemu_plugin_register_vcpu_syscall_ret_cb(id, system::leave);
         api::qemu_plugin_register_atexit_cb(id, threads::at_exit, core::ptr::null_mut());
     }
-    Ok(())
 }

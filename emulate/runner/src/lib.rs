@@ -20,6 +20,7 @@ mod instructions;
 mod names;
 mod point;
 mod study;
+mod window;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use error::EmulateError;

@@ -17,7 +17,7 @@ use kilocore_qemu::{Plugin, Program, QemuError, command, find};
 
 use crate::environment::environment;
 use crate::names::Symbols;
-use crate::{Causes, EmulateError};
+use crate::{Causes, EmulateError, window};
 
 /// What emulates: QEMU with the plugin.
 #[derive(Debug, Clone)]
@@ -182,7 +182,9 @@ fn on_core(
     let program = Program::find(name, arguments).map_err(QemuError::from)?;
     let folder = tempfile::tempdir().map_err(EmulateError::Files)?;
     let (ordered, told) = (folder.path().join("orders"), folder.path().join("report"));
-    write(&ordered, &orders.to_bytes()).map_err(EmulateError::Files)?;
+    let part = window::found(&orders.window, &program.file)?;
+    let exact = Orders { window: part, ..orders.clone() };
+    write(&ordered, &exact.to_bytes()).map_err(EmulateError::Files)?;
     // It is read by this descriptor, whatever becomes of the name.
     let report = File::options().read(true).write(true).create_new(true).open(&told);
     let mut report = report.map_err(EmulateError::Files)?;
@@ -225,6 +227,9 @@ fn on_core(
     let report = Report::read(&bytes)?;
     if let Some(why) = report.failure {
         return Err(EmulateError::Failed { cores: orders.cores, why });
+    }
+    if end.status.success() && !end.interrupted {
+        window::check(&orders.window, &exact.window, &report)?;
     }
     Ok(Point {
         causes: Causes::of(&report, symbols),

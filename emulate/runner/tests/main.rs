@@ -4,6 +4,7 @@ mod bound;
 mod causes;
 mod closed_forms;
 mod ends;
+mod parts;
 mod placed;
 mod seen;
 mod simulated;
