@@ -92,12 +92,18 @@ fn never(place: &Place, times: u32, report: &Report) -> String {
                 _ => "the program did not call it".to_owned(),
             }
         }
-        (Place::Call { .. }, times) => format!("the program called it {times} times"),
+        (Place::Call { .. }, times) => format!("the program called it {}", often(times)),
         (Place::Signal { .. }, 0) => "the program did not send it to itself".to_owned(),
-        (Place::Signal { .. }, times) => format!("the program sent it {times} times to itself"),
+        (Place::Signal { .. }, times) => {
+            format!("the program sent it {} to itself", often(times))
+        }
         (Place::Threads, _) => {
             "the program made no threads, or they were there when it ended".to_owned()
         }
         (Place::Time(_) | Place::Start, _) => "the program ended before".to_owned(),
     }
+}
+
+fn often(times: u32) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }
