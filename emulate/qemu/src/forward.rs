@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kilocore_linux::maps::Mapping;
 use kilocore_qemu_plugin::api::{self, PluginId};
-use kilocore_qemu_plugin::{guest_base, mappings};
+use kilocore_qemu_plugin::{guest_base, mappings, read};
 use kilocore_sim::Guest;
 
 use crate::guest;
@@ -61,12 +61,19 @@ pub(crate) fn end() {
     let mut own = mappings();
     own.retain(|mapping| mapping.end <= ABOVE && mapping.end - mapping.start <= MOST);
     let with_code: HashSet<&str> =
-        own.iter().filter(|mapping| mapping.executable).filter_map(Mapping::file).collect();
+        own.iter().filter(|mapping| is_program(mapping)).filter_map(Mapping::file).collect();
     for mapping in &own {
         let is_code = mapping.file().is_some_and(|file| with_code.contains(file));
         let pages = if is_code { pages_of(mapping).collect() } else { touched(&map, mapping) };
         guest::simulate(&thread, |guest| guest.has_touched(pages));
     }
+}
+
+/// Whether a mapping is the beginning of a program or a library. That it is executed does not tell: QEMU only reads it.
+fn is_program(mapping: &Mapping) -> bool {
+    let mut first = [0; 4];
+    let there = read(mapping.start.wrapping_add(guest_base()), &mut first).is_some();
+    there && mapping.offset == 0 && first == *b"\x7fELF"
 }
 
 fn pages_of(mapping: &Mapping) -> Range<u64> {
