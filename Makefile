@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop what-if verdicts emulation emulation-cost emulation-same emulation-published servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -196,6 +196,11 @@ emulation-published: all
 emulation-cost: all
 	@tools/install-packages $$(tools/verdicts/measure --packages) kyotocabinet-utils
 	tools/emulation/cost --page docs/evidence/emulation-cost.md
+
+## emulation-forward: the processor time that it takes to come to a part of a program that is emulated, into
+## docs/evidence/emulation-forward.md; takes five minutes
+emulation-forward: all
+	tools/emulation/forward --page docs/evidence/emulation-forward.md
 
 ## emulation-same: whether ten programs that are emulated give the same figures each time, also beside other work; fails,
 ## as those that read the processor's counter of cycles do not; takes five minutes

@@ -1,5 +1,6 @@
 //! `kilocore emulate -- CMD…`: the program itself, on a machine that is not here.
 
+mod part;
 mod there;
 
 use std::ffi::OsString;
@@ -58,6 +59,8 @@ pub(crate) struct Arguments {
     /// this host [default: 1]
     #[arg(long, value_name = "CYCLES", value_parser = cycles)]
     cycles_per_instruction: Option<Cycles>,
+    #[command(flatten)]
+    part: part::Part,
     /// The QEMU that executes the program [default: qemu-x86_64]
     #[arg(long, value_name = "PATH")]
     qemu: Option<PathBuf>,
@@ -136,7 +139,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
             (cycles, CyclesFrom::Measured)
         }
     };
-    let orders = |cores| Orders { cores, cycles_per_instruction, ..usual.clone() };
+    let window = arguments.part.window();
+    let orders =
+        |cores| Orders { cores, cycles_per_instruction, window: window.clone(), ..usual.clone() };
     let all = asked(variants.iter().map(|(_, variables)| variables), &counts, &orders);
     let points = run(&arguments.command, &all, &emulator, Output::ToStderr)?;
     if let Some(bad) = points.iter().find(|point| point.ended_badly()) {

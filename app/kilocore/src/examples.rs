@@ -73,6 +73,7 @@ pub(crate) const EMULATE: &str = "\
 Examples:
   kilocore emulate --machine opteron-6344-4s --cores 1,6,12,24,48 -- ./program -t {cores}
   kilocore emulate --lock mcs,cna,mcs-park --cores 1,24,48 -- ./program -t {cores}
+  kilocore emulate --from solve@2 --until report --cores 1,48 -- ./program -t {cores}
   kilocore emulate --machine epyc-7742-2s --output scaling.html -- ./program --threads={threads}";
 
 pub(crate) const LOCATE: &str = "\

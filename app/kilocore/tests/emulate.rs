@@ -110,6 +110,42 @@ fn a_program_is_emulated_under_each_lock_and_its_lines_are_named() {
 }
 
 #[test]
+fn a_part_of_a_program_is_emulated_and_one_that_is_not_there_is_refused() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "sums", SUMS, &[]);
+    let part = |from: &str, more: &[&str]| {
+        let words = ["emulate", "--machine", "opteron-6344-4s", "--cores", "1,4", "--from", from];
+        run(&[&words, more].concat(), &program, &["{cores}", "400"])
+    };
+    let told = document(&part("threads", &["--until", "threads", "--json"]));
+    assert_eq!((told["from"].as_str(), told["until"].as_str()), (Some("threads"), Some("threads")));
+    assert!(told["warm_from"].is_null(), "{told}");
+    for point in told["points"].as_array().expect("points") {
+        let ns = |name: &str| point[name].as_f64().expect("a time");
+        assert!(ns("from_ns") > 0.0 && ns("detailed_from_ns") == ns("from_ns"), "{point}");
+        let parallel = point["parallel"]["end_ns"].as_f64().expect("a time");
+        assert!((parallel / ns("end_ns") - 1.0).abs() < 1e-9, "{point}");
+    }
+    let text = part("threads", &["--until", "threads"]);
+    let text = String::from_utf8_lossy(&text.stdout);
+    for words in ["from threads until threads on opteron-6344-4s", "Caches are empty"] {
+        assert!(text.contains(words), "{text}");
+    }
+    for (from, more, words) in [
+        ("mian", &[][..], "did you mean main?"),
+        ("main@2", &[], "called it once"),
+        ("2 weeks", &[], "200ms or 1.5s"),
+        ("main@0", &[], "solve@3"),
+        ("main", &["--until", "start"], "nothing ends where it begins"),
+    ] {
+        let refused = part(from, more);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{from}: {said}");
+        assert!(said.contains(words), "{from}: {said}");
+    }
+}
+
+#[test]
 fn what_an_instruction_takes_is_measured_and_said() {
     let folder = TempDir::new().expect("a folder of the test's own");
     let program = compiled(&folder, "sums", SUMS, &[]);

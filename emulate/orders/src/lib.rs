@@ -11,13 +11,18 @@ mod dependence;
 mod file_system;
 mod moved;
 mod orders;
+mod place;
 mod report;
+mod signals;
 mod stamp;
 mod unstamped;
+mod window;
 
 pub use dependence::{Dependence, Found, SeenFile, is_null_device};
 pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
+pub use place::{Place, PlaceError};
 pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};
 pub use stamp::Stamp;
 pub use unstamped::Unstamped;
+pub use window::{Seen, Window};

@@ -3,6 +3,8 @@
 use kilocore_machine::Description;
 use serde::{Deserialize, Serialize};
 
+use crate::Window;
+
 /// How a program is to be emulated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +23,8 @@ pub struct Orders {
     pub cycles_per_instruction: f64,
     /// Whether pages of memory lie on all nodes in turn, and not each on that of the core that touches it first.
     pub interleaved: bool,
+    /// The part of the run that is asked for.
+    pub window: Window,
 }
 
 /// Why orders cannot be followed.
@@ -52,6 +56,7 @@ impl Orders {
             disorder: Self::DISORDER,
             cycles_per_instruction: Self::CYCLES_PER_INSTRUCTION,
             interleaved: false,
+            window: Window::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::file_system::MOST_SAID;
-use crate::{CodeTime, Dependence, Found, MappedFile, MovedLine, SeenFile};
+use crate::{CodeTime, Dependence, Found, MappedFile, MovedLine, Seen, SeenFile};
 
 /// The longest report that is read, in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
@@ -14,7 +14,8 @@ const MOST_THREADS: usize = 1 << 16;
 /// The longest path, in bytes, with a zero at its end.
 const MOST_PATH: usize = libc::PATH_MAX as usize;
 
-/// What happened in an emulated run. All times are simulated, in ns.
+/// What happened in an emulated run, or in the part of it that was asked for. All times are simulated, in ns, and
+/// those of a part begin where it does.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -35,6 +36,8 @@ pub struct Report {
     pub files: Vec<MappedFile>,
     /// What the run depended on.
     pub dependence: Dependence,
+    /// What came of the part that was asked for. Absent if it was the whole run.
+    pub seen: Option<Seen>,
     /// Why the program was not emulated to its end.
     pub failure: Option<String>,
 }
@@ -141,7 +144,11 @@ impl Report {
             .iter()
             .flat_map(|line| line.uses.iter().map(|one| one.waited_ns).chain([line.waited_ns]));
         let code = report.code.iter().flat_map(|code| [code.computed_ns, code.waited_ns]);
-        let all = spans.chain(threads).chain(lines).chain(code);
+        let seen = report
+            .seen
+            .iter()
+            .flat_map(|seen| [seen.detailed_ns, seen.from_ns, seen.until_ns].into_iter().flatten());
+        let all = spans.chain(threads).chain(lines).chain(code).chain(seen);
         match all.chain([report.end_ns]).find(is_none) {
             Some(time) => Err(ReportError::Time(time)),
             None => Ok(report),
@@ -222,6 +229,8 @@ mod tests {
             refused(Report { threads: vec![thread], ..report() }),
             ReportError::Time(_)
         ));
+        let seen = Some(Seen { from_ns: Some(-1.0), ..Seen::default() });
+        assert!(matches!(refused(Report { seen, ..report() }), ReportError::Time(_)));
         let many = vec![ThreadTimes::default(); MOST_THREADS + 1];
         assert!(matches!(refused(Report { threads: many, ..report() }), ReportError::Threads(_)));
         let seen = |path: &str, found| SeenFile { path: path.to_owned(), follows: true, found };

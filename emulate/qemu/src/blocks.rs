@@ -57,6 +57,14 @@ fn all() -> MutexGuard<'static, Vec<&'static Block>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// No block has been executed yet, and nothing has waited. The thread that runs calls this.
+pub(crate) fn forget() {
+    for block in all().iter() {
+        block.executed.store(0, Ordering::Relaxed);
+        block.sites.iter().for_each(Site::forget);
+    }
+}
+
 /// How many instructions were executed.
 pub(crate) fn instructions() -> u64 {
     let of = |block: &&Block| block.times(block.sites.len() as u64);

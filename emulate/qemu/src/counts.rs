@@ -19,6 +19,13 @@ pub(crate) static CALLS: Count = Count::new();
 /// How often a thread went outside.
 pub(crate) static OUTSIDE: Count = Count::new();
 
+/// Nothing of that has been counted yet.
+pub(crate) fn forget() {
+    for count in [&MISSES, &TRANSFERS, &HANDOVERS, &SLEEPS, &CALLS, &OUTSIDE] {
+        count.0.store(0, Ordering::Relaxed);
+    }
+}
+
 impl Count {
     const fn new() -> Self {
         Self(AtomicU64::new(0))

@@ -11,7 +11,7 @@ use kilocore_sim::{Filter, Guest, Guests};
 
 use crate::call::Call;
 use crate::counts::HANDOVERS;
-use crate::{clock, repeats, report};
+use crate::{clock, repeats, report, window};
 
 /// The number of no processor of QEMU's.
 const NOBODY: c_uint = c_uint::MAX;
@@ -111,7 +111,9 @@ pub(crate) fn goes_on(thread: &Thread) {
     let filter = machine.filter().map_or(ptr::null_mut(), <*const Filter>::cast_mut);
     FILTER.store(filter, Ordering::Relaxed);
     repeats::goes_on(&thread.repeats);
-    clock::set(thread.guest.now(), thread.guest.limit());
+    let now = thread.guest.now();
+    clock::set(now, thread.guest.limit().min(window::due()));
+    window::time_passes(now);
 }
 
 /// Nothing is simulated any more: all threads go on, and nothing costs anything.

@@ -19,6 +19,8 @@
 //!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
 //!
 //! * **What the run depends on**, and whether its result can be used again, is noted on the way (`depends.rs`).
+//! * **Only a part of the run** may be asked for (`window.rs`). What comes before it is fast-forwarded as far as that is
+//!   sound (`forward.rs`).
 //!
 //! The plugin takes two arguments: `orders=FILE` and `report=FILE`, as `kilocore_emulation_orders` describes.
 //!
@@ -36,6 +38,8 @@
 //!   stopped. These are some tens of instructions.
 //! * **Who ends is gone before the next one goes on.** The kernel clears the word that a joining thread looks
 //!   at, a moment after the call; whoever is next waits for that in real time.
+//! * **Fast-forwarding ends with the first thread** that the program makes. QEMU can throw away its translations only when
+//!   no thread waits inside of them, and the core of who touches a page first says where it lies.
 //! * **Results of calls are those of the host's kernel.** The interface of QEMU 7.2 cannot skip a call. So a wait
 //!   that is over is made to return at once: the word, or the time, is changed for the moment of the call.
 #![deny(missing_docs)]
@@ -51,6 +55,7 @@ mod depends;
 mod described;
 mod descriptors;
 mod files;
+mod forward;
 mod futexes;
 mod guest;
 mod machine;
@@ -63,6 +68,7 @@ mod repeats;
 mod report;
 mod same_each_time;
 mod seen;
+mod since;
 mod site;
 mod sleeping;
 mod spinning;
@@ -71,6 +77,8 @@ mod takes;
 mod threads;
 mod translate;
 mod watchdog;
+mod watched;
+mod window;
 
 use kilocore_emulation_orders::Orders;
 use kilocore_qemu_plugin::{access, api, remember_own_mappings};
@@ -98,9 +106,17 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     threads::forget_in_children()?;
     machine::begin(&orders);
     takes::begin(&orders);
+    forward::begin(id);
+    window::begin(&orders);
     threads::begin(&orders)?;
     outside::begin();
     watchdog::begin()?;
+    listen(id);
+    Ok(())
+}
+
+/// Has QEMU call what is to be called.
+extern "C" fn listen(id: api::PluginId) {
     // SAFETY: QEMU gave this id, and the functions are what it expects.
     unsafe {
         api::qemu_plugin_register_vcpu_tb_trans_cb(id, translate::block);
@@ -108,5 +124,4 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
         api::qemu_plugin_register_vcpu_syscall_ret_cb(id, system::leave);
         api::qemu_plugin_register_atexit_cb(id, threads::at_exit, core::ptr::null_mut());
     }
-    Ok(())
 }

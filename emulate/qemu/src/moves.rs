@@ -86,6 +86,11 @@ pub(crate) fn moved(
     one.last = thread;
 }
 
+/// No line has moved yet.
+pub(crate) fn forget() {
+    *LINES.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
 /// Forgets the half of the lines that moved least.
 fn forget_some(lines: &mut HashMap<u64, Line>) {
     let mut moves: Vec<(u64, u64)> =

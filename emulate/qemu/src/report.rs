@@ -9,16 +9,18 @@ use kilocore_emulation_orders::{Counts, MappedFile, Report, Span, ThreadTimes};
 use kilocore_linux::maps::Mapping;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::mappings;
-use kilocore_sim::{Activity, Outcome};
+use kilocore_sim::{Activity, Guests, Outcome};
 
 use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
-use crate::{blocks, depends, machine, moves};
+use crate::{blocks, depends, guest, machine, moves, since, window};
 
 /// The file of the report.
 static FILE: Mutex<Option<File>> = Mutex::new(None);
 /// When the first thread began that the program made, and when the last one ended. In cycles.
 static FIRST: AtomicU64 = AtomicU64::new(u64::MAX);
 static LAST: AtomicU64 = AtomicU64::new(0);
+/// How many threads there are that the program has made.
+static THREADS: AtomicU64 = AtomicU64::new(0);
 
 /// Opens the file for the report, which is there already.
 pub(crate) fn open(path: &str) -> io::Result<()> {
@@ -27,25 +29,57 @@ pub(crate) fn open(path: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// The part begins of which the report is.
+pub(crate) fn forget(now: Cycles) {
+    FIRST.store(if has_threads() { now.0 } else { u64::MAX }, Ordering::Relaxed);
+    LAST.store(0, Ordering::Relaxed);
+}
+
+/// Whether there are threads that the program has made.
+pub(crate) fn has_threads() -> bool {
+    THREADS.load(Ordering::Relaxed) > 0
+}
+
 pub(crate) fn thread_begins(now: Cycles) {
+    THREADS.fetch_add(1, Ordering::Relaxed);
     FIRST.fetch_min(now.0, Ordering::Relaxed);
 }
 
-pub(crate) fn thread_ends(now: Cycles) {
+/// A thread ends, which the program has made unless it is its first one.
+pub(crate) fn thread_ends(now: Cycles, was_made: bool) {
+    THREADS.fetch_sub(u64::from(was_made), Ordering::Relaxed);
     LAST.fetch_max(now.0, Ordering::Relaxed);
 }
 
+/// Writes the report of a program that is to be ended here, where the part ends that was asked for.
+pub(crate) fn write_here() {
+    let Some(thread) = guest::this_thread() else { return };
+    let outcome = guest::simulate(&thread, |guest| {
+        let outcome = guest.outcome()?;
+        Some(Outcome { end: guest.now(), tasks: guest.times_of_all(), ..outcome })
+    });
+    if has_threads() {
+        // They would have worked on.
+        LAST.store(0, Ordering::Relaxed);
+    }
+    if let Some(outcome) = outcome {
+        write(outcome, guest::machine().map_or(0, Guests::page_faults));
+    }
+}
+
 /// Writes the report of a program that ends.
-pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
+pub(crate) fn write(outcome: Outcome, page_faults: u64) {
     let ns = machine::ns;
+    let (begin, outcome, page_faults) = since::then(outcome, page_faults);
     let first = FIRST.load(Ordering::Relaxed);
+    let after = |time: u64| Cycles(time.saturating_sub(begin.0));
     // Threads that the exit ends have worked up to now.
     let last = match LAST.load(Ordering::Relaxed) {
-        last if last > first => last,
-        _ => outcome.end.0,
+        last if last > first => after(last),
+        _ => outcome.end,
     };
     let parallel =
-        (first != u64::MAX).then(|| Span { start_ns: ns(Cycles(first)), end_ns: ns(Cycles(last)) });
+        (first != u64::MAX).then(|| Span { start_ns: ns(after(first)), end_ns: ns(last) });
     let threads = outcome.tasks.iter().map(|times| {
         let of = |activity| ns(times.of(activity));
         ThreadTimes {
@@ -73,6 +107,7 @@ pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
         code: blocks::slowest(),
         files: mappings().into_iter().filter(is_file).map(file).collect(),
         dependence: depends::all(),
+        seen: window::seen(),
         failure: None,
     });
 }

@@ -48,6 +48,11 @@ impl Site {
         self.waited.store(self.waited() + time.0, Ordering::Relaxed);
     }
 
+    /// It has not waited for any line yet.
+    pub(crate) fn forget(&self) {
+        self.waited.store(0, Ordering::Relaxed);
+    }
+
     /// How long it has waited for lines, in cycles.
     pub(crate) fn waited(&self) -> u64 {
         self.waited.load(Ordering::Relaxed)

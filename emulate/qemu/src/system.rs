@@ -12,7 +12,7 @@ use crate::guest::{self, Thread};
 use crate::seen::Clock;
 use crate::{
     binding, clock, depends, files, futexes, memory, outside, paths, repeatable, repeats, report,
-    seen, sleeping, threads, watchdog,
+    seen, sleeping, threads, watchdog, watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -78,6 +78,12 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
             return sleeping::enter(thread, c, Clock::of(a).filter(|_| absolute));
         }
         libc::SYS_sched_yield => guest::simulate(thread, Guest::yield_now),
+        libc::SYS_clone if threads::is_thread(a) => window::thread_is_made(),
+        libc::SYS_kill
+        | libc::SYS_tkill
+        | libc::SYS_tgkill
+        | libc::SYS_rt_sigqueueinfo
+        | libc::SYS_rt_tgsigqueueinfo => window::sends_signal(call, arguments),
         libc::SYS_exit => threads::end(),
         libc::SYS_exit_group => threads::exit(),
         libc::SYS_execve | libc::SYS_execveat => {
@@ -149,6 +155,7 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);
         }
+        libc::SYS_mmap | libc::SYS_mremap => watched::mapped(),
         _ => seen::correct(&thread, call, arguments, result),
     }
 }

@@ -9,14 +9,17 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use kilocore_emulation_orders::Orders;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::api::PluginId;
-use kilocore_sim::{Guest, Guests, Newborn, Options};
+use kilocore_sim::{Guest, Guests, Newborn, Options, TaskId};
 
 use crate::guest::{self, Thread};
-use crate::{binding, clock, memory, repeats, report};
+use crate::{binding, clock, memory, repeats, report, window};
 
 /// What making a thread takes its parent besides the call. Estimated: 10 to 20 µs with the mapping of its stack,
 /// on machines of the last fifteen years, half of them in the kernel.
 const BIRTH: Cycles = Cycles(15_000);
+
+/// The task that is the program's first thread.
+const FIRST: TaskId = TaskId(0);
 
 /// Those that are not tasks yet.
 static UNBORN: Mutex<Unborn> = Mutex::new(Unborn { waiting: 0, born: VecDeque::new() });
@@ -118,8 +121,11 @@ pub(crate) fn end() {
     let clears = thread.clears.get();
     guest::simulate(&thread, |guest| {
         guest.catch_up();
-        report::thread_ends(guest.now());
+        report::thread_ends(guest.now(), guest.task() != FIRST);
     });
+    if !report::has_threads() {
+        window::threads_have_ended();
+    }
     repeats::stop();
     if let Some(thread) = guest::leave() {
         let futex = (clears != 0).then_some(clears);
@@ -140,7 +146,7 @@ pub(crate) fn exit() {
         let outcome = guest::simulate(&thread, Guest::outcome);
         let page_faults = guest::machine().map_or(0, Guests::page_faults);
         if let Some(outcome) = outcome {
-            report::write(&outcome, page_faults);
+            report::write(outcome, page_faults);
         }
     }
     stop();

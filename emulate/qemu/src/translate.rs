@@ -8,7 +8,7 @@ use kilocore_qemu_plugin::instruction::{Kind, is_on_stack, jumps_back, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
 use crate::site::Site;
-use crate::{accesses, blocks, clock, counter, takes};
+use crate::{accesses, blocks, clock, counter, takes, watched, window};
 
 /// The prefix of an instruction that does not let others come between its load and its store.
 const LOCK: u8 = 0xf0;
@@ -22,6 +22,7 @@ const WAIT: [OnAccess; 2] = [accesses::waits_for, accesses::has_waited];
 /// QEMU translates a block.
 pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
     let Some(takes) = takes::takes() else { return };
+    let is_detailed = window::is_detailed();
     // SAFETY: QEMU gives a block that it is translating, and its instructions are asked for while it does. What is
     // registered is called as it is declared, with a site that is never freed.
     unsafe {
@@ -43,6 +44,16 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             let kind = kind(bytes);
             may_repeat |= jumps_back(bytes);
             time += takes.instruction + if bytes == PAUSE { takes.pause } else { 0 };
+            if watched::is_watched(site.address()) {
+                let address = ptr::without_provenance_mut(site.address() as usize);
+                let called = window::called;
+                api::qemu_plugin_register_vcpu_insn_exec_cb(
+                    instruction,
+                    called,
+                    NO_REGISTERS,
+                    address,
+                );
+            }
             if bytes == ANNOUNCED {
                 announced = WAIT.iter();
                 continue;
@@ -56,6 +67,9 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                     NO_REGISTERS,
                     site,
                 );
+                continue;
+            }
+            if !is_detailed {
                 continue;
             }
             let callback = if let Some(of_wait) = announced.next() {
@@ -92,7 +106,7 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
         }
         let translated = blocks::translated(api::qemu_plugin_tb_vaddr(block), time, sites);
         if let Some(add) = api::add_inline() {
-            if may_repeat {
+            if may_repeat && (is_detailed || window::has_due()) {
                 let begins = accesses::block_begins;
                 api::qemu_plugin_register_vcpu_tb_exec_cb(
                     block,
@@ -102,7 +116,9 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                 );
             }
             add(block, api::ADD, clock::address().cast(), time);
-            add(block, api::ADD, translated.executed().cast(), 1);
+            if is_detailed {
+                add(block, api::ADD, translated.executed().cast(), 1);
+            }
         } else {
             let begins = accesses::counted_block_begins;
             let data = ptr::from_ref(translated).cast_mut().cast();

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use kilocore_emulation_orders::ReportError;
+use kilocore_emulation_orders::{Place, ReportError};
 use kilocore_qemu::QemuError;
 
 /// Why a program cannot be emulated.
@@ -55,6 +55,26 @@ pub enum EmulateError {
     /// The report is not to be believed.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// A part of the run was asked for that begins or ends at a function which is not there.
+    #[error("{option} {place}: {why}")]
+    NoFunction {
+        /// The option that asks for it.
+        option: &'static str,
+        /// The place.
+        place: Place,
+        /// What there is instead.
+        why: String,
+    },
+    /// The run did not come to where the part begins or ends that was asked for.
+    #[error("{option} {place} was not reached: {why}")]
+    NotReached {
+        /// The option that asks for it.
+        option: &'static str,
+        /// The place.
+        place: Place,
+        /// What is known of it.
+        why: String,
+    },
     /// The program was not emulated to its end.
     #[error("on {cores} simulated cores: {why}")]
     Failed {

@@ -27,6 +27,7 @@ mod point;
 mod question;
 mod run;
 mod study;
+mod window;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use emulator::Emulator;

@@ -16,7 +16,7 @@ use kilocore_qemu::{Plugin, Program, QemuError, command};
 use crate::environment::environment;
 use crate::names::Symbols;
 use crate::question::Run;
-use crate::{Causes, EmulateError, Emulator, Point};
+use crate::{Causes, EmulateError, Emulator, Point, window};
 
 /// A run that is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,7 +161,9 @@ fn run_under_qemu(
 ) -> Result<Point, EmulateError> {
     let folder = tempfile::tempdir().map_err(EmulateError::Files)?;
     let (ordered, told) = (folder.path().join("orders"), folder.path().join("report"));
-    write(&ordered, &orders.to_bytes()).map_err(EmulateError::Files)?;
+    let part = window::found(&orders.window, &program.file)?;
+    let exact = Orders { window: part, ..orders.clone() };
+    write(&ordered, &exact.to_bytes()).map_err(EmulateError::Files)?;
     // It is read by this descriptor, whatever becomes of the name.
     let report = File::options().read(true).write(true).create_new(true).open(&told);
     let mut report = report.map_err(EmulateError::Files)?;
@@ -203,6 +205,9 @@ fn run_under_qemu(
     let report = Report::read(&bytes)?;
     if let Some(why) = report.failure {
         return Err(EmulateError::Failed { cores: orders.cores, why });
+    }
+    if end.status.success() && !end.interrupted {
+        window::check(&orders.window, &exact.window, &report)?;
     }
     Ok(Point {
         causes: Causes::of(&report, symbols),

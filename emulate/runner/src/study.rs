@@ -1,6 +1,6 @@
 //! How a program scales on a simulated machine, as it is shown.
 
-use kilocore_emulation_orders::{Counts, Orders, Report, Span, ThreadTimes};
+use kilocore_emulation_orders::{Counts, Orders, Place, Report, Seen, Span, ThreadTimes, Window};
 use kilocore_show::{
     About, Across, Generated, Host, Line, Lines, Mark, Parameter, Points, Provenance, Study, Table,
     Unit, described, number,
@@ -91,6 +91,9 @@ struct Document<'a> {
     disorder_cycles: u64,
     cycles_per_instruction: f64,
     interleaved: bool,
+    warm_from: Option<String>,
+    from: Option<String>,
+    until: Option<String>,
     points: Vec<DocumentPoint<'a>>,
 }
 
@@ -105,6 +108,8 @@ struct DocumentPoint<'a> {
     host_seconds: f64,
     known_since: Option<String>,
     for_once: Option<&'a str>,
+    detailed_from_ns: Option<f64>,
+    from_ns: Option<f64>,
     end_ns: f64,
     parallel: Option<Span>,
     threads: &'a [ThreadTimes],
@@ -164,6 +169,25 @@ impl Emulated {
         [parts[0], parts[1], parts[2], parts[3], idle]
     }
 
+    /// How the part is said that was asked for, in a title's place.
+    fn part(&self) -> String {
+        let Window { from, until, .. } = &self.orders.window;
+        let said = |word, place: &Option<Place>| {
+            place.as_ref().map_or_else(String::new, |place| format!(" {word} {place}"))
+        };
+        match self.orders.window.is_whole() {
+            true => String::new(),
+            false => said("from", from) + &said("until", until),
+        }
+    }
+
+    /// Whether loads and stores were not simulated up to where the part begins.
+    fn begins_cold(&self) -> bool {
+        let mut all = self.variants.iter().flat_map(|variant| &variant.points);
+        let is_cold = |seen: Seen| seen.from_ns > Some(0.0) && seen.detailed_ns == seen.from_ns;
+        all.any(|(_, point)| point.report.seen.is_some_and(is_cold))
+    }
+
     /// How one variant scales.
     fn scaling(&self, variant: &Variant) -> Table {
         let row = |(cores, point): &(u32, Point)| {
@@ -185,7 +209,13 @@ impl Emulated {
         };
         Table {
             name: format!("scaling-{}", variant.name()),
-            title: format!("`{}`{} on {}", self.command, variant.said(), self.orders.machine.name),
+            title: format!(
+                "`{}`{}{} on {}",
+                self.command,
+                self.part(),
+                variant.said(),
+                self.orders.machine.name
+            ),
             mark: Some(Mark::new(Provenance::Emulated, "")),
             front: "cores",
             headings: [
@@ -227,32 +257,39 @@ impl Emulated {
 
 impl Study for Emulated {
     fn about(&self) -> About {
-        let Orders { seed, disorder, cycles_per_instruction, interleaved, .. } = &self.orders;
+        let Orders { seed, disorder, cycles_per_instruction, interleaved, window, .. } =
+            &self.orders;
         let pages =
             if *interleaved { "on all nodes in turn" } else { "where they are touched first" };
+        let places = [
+            ("loads and stores are simulated from", &window.warm),
+            ("figures are from", &window.from),
+            ("figures are until", &window.until),
+        ];
+        let places = places.into_iter().filter_map(|(name, place)| {
+            Some(Parameter::new(name, place.as_ref()?.to_string(), "given"))
+        });
+        let parameters = vec![
+            Parameter::new("seed", seed.to_string(), "given"),
+            Parameter::new("a thread runs ahead by at most", format!("{disorder} cycles"), "given"),
+            Parameter::new("pages lie", pages.to_owned(), "given"),
+            Parameter::new(
+                "an instruction takes",
+                format!("{cycles_per_instruction} cycles"),
+                self.cycles_from.words(),
+            ),
+        ];
         About {
             generated: self.generated.clone(),
             kind: "A program, emulated",
             title: format!("How `{}` scales", self.command),
             host: Host::Machine(described(&self.orders.machine)),
-            parameters: vec![
-                Parameter::new("seed", seed.to_string(), "given"),
-                Parameter::new(
-                    "a thread runs ahead by at most",
-                    format!("{disorder} cycles"),
-                    "given",
-                ),
-                Parameter::new("pages lie", pages.to_owned(), "given"),
-                Parameter::new(
-                    "an instruction takes",
-                    format!("{cycles_per_instruction} cycles"),
-                    self.cycles_from.words(),
-                ),
-            ],
+            parameters: parameters.into_iter().chain(places).collect(),
         }
     }
 
     fn document(&self) -> impl Serialize {
+        let window = &self.orders.window;
         Document {
             provenance: Provenance::Emulated,
             command: &self.command,
@@ -261,6 +298,9 @@ impl Study for Emulated {
             disorder_cycles: self.orders.disorder,
             cycles_per_instruction: self.orders.cycles_per_instruction,
             interleaved: self.orders.interleaved,
+            warm_from: window.warm.as_ref().map(Place::to_string),
+            from: window.from.as_ref().map(Place::to_string),
+            until: window.until.as_ref().map(Place::to_string),
             points: self
                 .rows()
                 .map(|row| DocumentPoint {
@@ -273,6 +313,8 @@ impl Study for Emulated {
                     host_seconds: row.point.took.as_secs_f64(),
                     known_since: known::since(row.point),
                     for_once: row.point.for_once.as_deref(),
+                    detailed_from_ns: row.point.report.seen.and_then(|seen| seen.detailed_ns),
+                    from_ns: row.point.report.seen.and_then(|seen| seen.from_ns),
                     end_ns: row.point.report.end_ns,
                     parallel: row.point.report.parallel,
                     threads: &row.point.report.threads,
@@ -345,6 +387,15 @@ impl Study for Emulated {
             ];
             let shown = self.rows().map(|row| (row.variant.said(), row.cores, row.point));
             last.below.extend(known::lines(&shown.collect::<Vec<_>>()));
+            if !self.orders.window.is_whole() {
+                last.below.push(format!("All of it is about the part{} only.", self.part()));
+            }
+            if self.begins_cold() {
+                last.below.push(
+                    "Caches are empty where it begins: loads and stores were not simulated before."
+                        .to_owned(),
+                );
+            }
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {

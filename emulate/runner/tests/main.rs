@@ -5,6 +5,7 @@ mod causes;
 mod closed_forms;
 mod ends;
 mod kept;
+mod parts;
 mod placed;
 mod seen;
 mod simulated;

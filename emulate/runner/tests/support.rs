@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 
 use kilocore_emulation::{Asked, EmulateError, Emulator, Point, emulate};
-use kilocore_emulation_orders::Orders;
+use kilocore_emulation_orders::{Orders, Window};
 use kilocore_process::{Input, Output};
 
 pub(crate) const MACHINE: &str = "opteron-6344-4s";
@@ -44,7 +44,7 @@ pub(crate) fn try_on(
     program: &Path,
     arguments: &[&str],
 ) -> Result<(Point, String), EmulateError> {
-    try_with(cores, Vec::new(), program, arguments)
+    try_with(cores, Window::default(), Vec::new(), program, arguments)
 }
 
 /// The same with another lock in the place of its mutexes, for one that ends well.
@@ -52,7 +52,9 @@ pub(crate) fn under(lock: &str, cores: u32, program: &Path, arguments: &[&str]) 
     let library = kilocore_shipped::folder().join("libkilocore_run.so");
     let mut variables = kilocore_process::preload_environment(&library);
     variables.push(("KILOCORE_LOCK".into(), lock.into()));
-    let (point, text) = try_with(cores, variables, program, arguments).expect("it is emulated");
+    let whole = Window::default();
+    let (point, text) =
+        try_with(cores, whole, variables, program, arguments).expect("it is emulated");
     assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
     (point, text)
 }
@@ -69,13 +71,25 @@ pub(crate) fn orders(cores: u32) -> Orders {
     Orders::new(kilocore_machine::find(MACHINE).expect("built in"), cores)
 }
 
+/// A part of a run, from here to there.
+pub(crate) fn try_part(
+    window: Window,
+    cores: u32,
+    program: &Path,
+    arguments: &[&str],
+) -> Result<(Point, String), EmulateError> {
+    try_with(cores, window, Vec::new(), program, arguments)
+}
+
 fn try_with(
     cores: u32,
+    window: Window,
     variables: Vec<(OsString, OsString)>,
     program: &Path,
     arguments: &[&str],
 ) -> Result<(Point, String), EmulateError> {
-    try_as_asked(Asked { orders: orders(cores), variables }, program, arguments)
+    let orders = Orders { window, ..orders(cores) };
+    try_as_asked(Asked { orders, variables }, program, arguments)
 }
 
 fn try_as_asked(

@@ -43,6 +43,8 @@ pub type OnSystemCall =
 pub type OnSystemReturn = extern "C" fn(PluginId, c_uint, i64, i64);
 /// When the program exits: the plugin, and the registered pointer.
 pub type OnExit = extern "C" fn(PluginId, *mut c_void);
+/// When QEMU has forgotten what it was to call: the plugin.
+pub type OnReset = extern "C" fn(PluginId);
 
 unsafe extern "C" {
     /// Has the plugin called for each block that QEMU translates.
@@ -51,6 +53,9 @@ unsafe extern "C" {
     pub fn qemu_plugin_register_vcpu_syscall_cb(id: PluginId, callback: OnSystemCall);
     /// Has the plugin called after each system call that returns.
     pub fn qemu_plugin_register_vcpu_syscall_ret_cb(id: PluginId, callback: OnSystemReturn);
+    /// Forgets what is to be called, and all that was translated, as soon as all threads of the program have left their
+    /// translated code, and calls back then.
+    pub fn qemu_plugin_reset(id: PluginId, callback: OnReset);
     /// Has the plugin called when the program exits.
     pub fn qemu_plugin_register_atexit_cb(id: PluginId, callback: OnExit, data: *mut c_void);
     /// How many instructions a block has.

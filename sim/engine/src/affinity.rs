@@ -62,7 +62,7 @@ impl Engine {
 
     /// What cores have done for a task until `now`. A wait under way counts so far, and what the task
     /// has been charged for but not done yet does not.
-    fn times_until(&self, task: TaskId, now: Cycles) -> TaskTimes {
+    pub(crate) fn times_until(&self, task: TaskId, now: Cycles) -> TaskTimes {
         let runner = &self.tasks[task];
         let mut times = runner.times;
         match (runner.state, runner.watch) {

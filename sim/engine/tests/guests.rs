@@ -266,6 +266,50 @@ fn a_spinner_goes_on_when_its_line_is_written_and_when_its_patience_is_over() {
 }
 
 #[test]
+fn the_times_of_all_have_the_waits_that_are_under_way() {
+    let outcome = run(2, 2, 1_000, |guest, index| {
+        if index == 0 {
+            guest.refer(DATA, GuestAccess::Load);
+            assert!(guest.spin_on(DATA, Cycles(100_000_000)));
+        } else {
+            guest.compute(Cycles(1_000_000));
+            guest.catch_up();
+            let (now, times) = (guest.now().0, guest.times_of_all());
+            let [spins, computes] = [0, 1].map(|task: usize| times[task]);
+            let spun = spins.of(Activity::Spinning).0;
+            assert!((900_000..=now).contains(&spun), "{spun} of {now}");
+            assert!((1_000_000..=now).contains(&computes.of(Activity::Working).0));
+            guest.refer(DATA, GuestAccess::Store);
+        }
+    });
+    assert!(outcome.is_ok());
+}
+
+#[test]
+fn pages_that_were_touched_before_have_a_frame_where_the_task_is() {
+    let faults = |before: bool| {
+        let machine = kilocore_machine::find(MACHINE).expect("built in");
+        let options = Options { cores: 1, seed: 1 };
+        let guests = Guests::new(&machine, options, Cycles(1_000)).expect("as many cores");
+        let guest = guests.begin();
+        if before {
+            guest.has_touched((0..100).map(|page| DATA / Guest::PAGE + page));
+        }
+        assert_eq!(guest.now(), Cycles(0), "it costs nothing");
+        let counted = guests.page_faults();
+        (0..100).for_each(|page| {
+            guest.refer(DATA + page * Guest::PAGE, GuestAccess::Load);
+        });
+        let (after, now) = (guests.page_faults(), guest.now());
+        guest.end(None, || {});
+        (after - counted, now)
+    };
+    let ((none, quick), (all, slow)) = (faults(true), faults(false));
+    assert_eq!((none, all), (0, 100));
+    assert!(quick * 3 < slow, "{quick:?} {slow:?}");
+}
+
+#[test]
 fn who_ends_wakes_who_waits_for_that() {
     let machine = kilocore_machine::find(MACHINE).expect("built in");
     let options = Options { cores: 2, seed: 1 };

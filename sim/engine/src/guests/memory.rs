@@ -256,6 +256,9 @@ impl Guests {
 }
 
 impl Guest {
+    /// Bytes of a page.
+    pub const PAGE: u64 = PAGE_BYTES as u64;
+
     /// The task computes for so long.
     pub fn compute(&self, time: Cycles) {
         with_engine(|engine| engine.work(time));
@@ -286,6 +289,16 @@ impl Guest {
             with_engine(|engine| engine.refer_now(address, place, access));
         }
         true
+    }
+
+    /// The task has touched these pages before anything was simulated. Those without a frame get one on the node of
+    /// its core, in this order and at no cost. A page is an address over [`PAGE`](Self::PAGE).
+    pub fn has_touched(&self, pages: impl IntoIterator<Item = u64>) {
+        with_engine(|engine| {
+            for page in pages {
+                engine.map_page(page);
+            }
+        });
     }
 
     /// The kernel works for the task so long, and keeps all others of the program from changing its address space.

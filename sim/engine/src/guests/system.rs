@@ -39,6 +39,18 @@ impl Guest {
         Sim::times()
     }
 
+    /// What the core of each task has done for it up to the calling task's time, in the order in which tasks were made.
+    /// There are none if nobody is simulated any more.
+    #[must_use]
+    pub fn times_of_all(&self) -> Vec<TaskTimes> {
+        let times = with_engine(|engine| {
+            let now = engine.now();
+            let all: Vec<TaskId> = engine.tasks.enumerate().map(|(task, _)| task).collect();
+            all.into_iter().map(|task| engine.times_until(task, now)).collect()
+        });
+        times.unwrap_or_default()
+    }
+
     /// Some turns of a loop that does nothing but wait.
     pub fn pause(&self, turns: u32) {
         Sim::pause(turns);

@@ -1,0 +1,39 @@
+//! The part of a program's run that somebody asks for.
+
+use clap::Args;
+use kilocore_emulation_orders::{Place, Window};
+
+/// A part of a program's run.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Part {
+    /// Show only what comes from here on, such as from the call of a function. WHERE is solve; solve@3 for its third
+    /// call; libfoo.so:solve for one of a library; threads, where the program makes its first thread; SIGUSR1, where
+    /// it sends itself that signal; or a simulated time, 200ms. Up to there or to its first thread, the program takes
+    /// less, as loads and stores are not simulated
+    #[arg(long, value_name = "WHERE")]
+    from: Option<Place>,
+    /// End the program where this happens next, or for the nth time if a number is given. WHERE is as for --from, but
+    /// `threads` is where the last thread has ended that the program has made
+    #[arg(long, value_name = "WHERE", value_parser = end)]
+    until: Option<Place>,
+    /// Simulate loads and stores from here on already, so that caches are warm where the part begins; `start` is the
+    /// program's beginning
+    #[arg(long, value_name = "WHERE", requires = "from")]
+    warm_from: Option<Place>,
+}
+
+fn end(text: &str) -> Result<Place, String> {
+    match text.parse() {
+        Ok(Place::Start) => Err("nothing ends where it begins".to_owned()),
+        Ok(place) => Ok(place),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+impl Part {
+    /// The part, which is the whole run if nothing is said.
+    pub(super) fn window(&self) -> Window {
+        let Self { from, until, warm_from } = self.clone();
+        Window { from, until, warm: warm_from }
+    }
+}
