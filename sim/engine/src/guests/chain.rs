@@ -1,0 +1,24 @@
+//! What a guest says of where it is, and what it may ask about the chain of waits that bounds it.
+
+use super::Guest;
+use crate::chain::{Chain, Place};
+use crate::current::with_engine;
+
+impl Guest {
+    /// The task is at a place of its code from now on: what it waits for counts there.
+    pub fn is_at(&self, place: Place) {
+        with_engine(|engine| engine.chain_is_at(place));
+    }
+
+    /// The task computes at a place, at a moment that has nothing to do with what it does: a sample of where it
+    /// computes.
+    pub fn computes_at(&self, place: Place) {
+        with_engine(|engine| engine.chain_samples(place));
+    }
+
+    /// The chain of waits that bounds what the task has done up to now. Its parts are as long as that took.
+    #[must_use]
+    pub fn chain(&self) -> Chain {
+        with_engine(|engine| engine.chain()).flatten().unwrap_or_default()
+    }
+}
