@@ -7,10 +7,12 @@
 //! bounded and checked.
 #![deny(missing_docs)]
 
+mod chain;
 mod moved;
 mod orders;
 mod report;
 
+pub use chain::{Chain, ChainPart, ChainShare, Waits};
 pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
 pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CodeTime, MappedFile, MovedLine};
+use crate::{Chain, CodeTime, MappedFile, MovedLine};
 
 /// The longest report that is read, in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
@@ -28,6 +28,8 @@ pub struct Report {
     pub lines: Vec<MovedLine>,
     /// The code that took most time, the most first.
     pub code: Vec<CodeTime>,
+    /// The chain of waits that bounds the run.
+    pub chain: Chain,
     /// The files in the program's memory when it ended.
     pub files: Vec<MappedFile>,
     /// Why the program was not emulated to its end.
@@ -101,6 +103,9 @@ pub enum ReportError {
     /// A time of it is none.
     #[error("the report has a time of {0} ns")]
     Time(f64),
+    /// Its chain of waits names places that it does not have, or is larger than any is.
+    #[error("the report has a chain of waits that cannot be one")]
+    Chain,
     /// It has more threads than can be.
     #[error("the report has {0} threads; none has more than {MOST_THREADS}")]
     Threads(usize),
@@ -119,6 +124,9 @@ impl Report {
         if report.threads.len() > MOST_THREADS {
             return Err(ReportError::Threads(report.threads.len()));
         }
+        if !report.chain.is_whole() {
+            return Err(ReportError::Chain);
+        }
         let spans = report.parallel.iter().flat_map(|span| [span.start_ns, span.end_ns, span.ns()]);
         let threads = report.threads.iter().flat_map(|thread| {
             [thread.working_ns, thread.stalled_ns, thread.spinning_ns, thread.system_ns]
@@ -129,7 +137,7 @@ impl Report {
             .iter()
             .flat_map(|line| line.uses.iter().map(|one| one.waited_ns).chain([line.waited_ns]));
         let code = report.code.iter().flat_map(|code| [code.computed_ns, code.waited_ns]);
-        let all = spans.chain(threads).chain(lines).chain(code);
+        let all = spans.chain(threads).chain(lines).chain(code).chain(report.chain.times());
         match all.chain([report.end_ns]).find(is_none) {
             Some(time) => Err(ReportError::Time(time)),
             None => Ok(report),
@@ -152,6 +160,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ChainPart, ChainShare};
 
     fn report() -> Report {
         Report {
@@ -184,6 +193,12 @@ mod tests {
             refused(Report { threads: vec![thread], ..report() }),
             ReportError::Time(_)
         ));
+        let at = |at| ChainShare { part: ChainPart::Lines { at }, count: 0, ns: 1.0 };
+        let chain = |parts| Chain { end_ns: 1.0, parts, places: vec![vec![], vec![1, 2]] };
+        let good = Report { chain: chain(vec![at(1)]), ..report() };
+        assert_eq!(Report::read(&good.to_bytes()).expect("as it was written"), good);
+        let without_place = Report { chain: chain(vec![at(2)]), ..report() };
+        assert!(matches!(refused(without_place), ReportError::Chain));
         let many = vec![ThreadTimes::default(); MOST_THREADS + 1];
         assert!(matches!(refused(Report { threads: many, ..report() }), ReportError::Threads(_)));
         assert!(matches!(Report::read(b"{\"end_ns\": nan}"), Err(ReportError::Malformed(_))));

@@ -15,6 +15,8 @@
 //! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
 //! * **Threads that are bound to processors** stay there (`binding.rs`).
 //! * **What it costs whom** is counted by block of code (`blocks.rs`), and by line that moves (`moves.rs`).
+//! * **Who waits for whom** the simulator knows, and follows the chain of waits that bounds the run. Where in the code
+//!   each thread is then, `calls.rs` knows, and where it computes, `samples.rs`.
 //! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
 //!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
 //!
@@ -42,6 +44,8 @@ mod accesses;
 mod binding;
 mod blocks;
 mod call;
+mod calls;
+mod chain;
 mod clock;
 mod counter;
 mod counts;
@@ -55,6 +59,7 @@ mod moves;
 mod outside;
 mod repeats;
 mod report;
+mod samples;
 mod seen;
 mod site;
 mod sleeping;

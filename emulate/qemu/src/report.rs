@@ -9,10 +9,10 @@ use kilocore_emulation_orders::{Counts, MappedFile, Report, Span, ThreadTimes};
 use kilocore_linux::maps::Mapping;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::mappings;
-use kilocore_sim::{Activity, Outcome};
+use kilocore_sim::{Activity, Chain, Outcome};
 
 use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
-use crate::{blocks, machine, moves};
+use crate::{blocks, chain, machine, moves};
 
 /// The file of the report.
 static FILE: Mutex<Option<File>> = Mutex::new(None);
@@ -36,7 +36,7 @@ pub(crate) fn thread_ends(now: Cycles) {
 }
 
 /// Writes the report of a program that ends.
-pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
+pub(crate) fn write(outcome: &Outcome, chain: &Chain, page_faults: u64) {
     let ns = machine::ns;
     let first = FIRST.load(Ordering::Relaxed);
     // Threads that the exit ends have worked up to now.
@@ -71,6 +71,7 @@ pub(crate) fn write(outcome: &Outcome, page_faults: u64) {
         },
         lines: moves::dearest(),
         code: blocks::slowest(),
+        chain: chain::reported(chain),
         files: mappings().into_iter().filter(is_file).map(file).collect(),
         failure: None,
     });

@@ -9,6 +9,7 @@
 use std::ffi::c_uint;
 
 use kilocore_platform::Cycles;
+use kilocore_sim::Place;
 
 use crate::counts::SLEEPS;
 use crate::repeats::Sleep;
@@ -23,7 +24,10 @@ pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
     SLEEPS.more();
     let word = shared(vcpu, thread.repeats.newest_first()).unwrap_or(address);
     let before = clock::now();
-    let written = guest::simulate(&thread, |guest| guest.spin_on(word, patience));
+    let written = guest::simulate(&thread, |guest| {
+        guest.is_at(Place(site.address()));
+        guest.spin_on(word, patience)
+    });
     let slept = clock::now().since(before);
     if written {
         // It would have looked at the end of a turn.
@@ -44,11 +48,14 @@ const PATIENCE: Cycles = Cycles(20_000);
 /// The thread that runs sleeps until somebody writes the line of this word, for which it waits. The turns of its loop
 /// that it would have made meanwhile are added to the number at `turns`, which it has just read.
 #[inline(never)]
-pub(crate) fn wait(word: u64, turns: u64) {
+pub(crate) fn wait(word: u64, turns: u64, site: &Site) {
     let Some(thread) = guest::this_thread() else { return };
     SLEEPS.more();
     let before = clock::now();
-    guest::simulate(&thread, |guest| guest.spin_on(word, PATIENCE));
+    guest::simulate(&thread, |guest| {
+        guest.is_at(Place(site.address()));
+        guest.spin_on(word, PATIENCE)
+    });
     let passed = clock::now().0.saturating_sub(before.0) / takes::turn();
     if let Some(known) = memory::load(turns) {
         memory::store(turns, known.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX)));

@@ -14,6 +14,8 @@
 
 mod cause_tables;
 mod causes;
+mod chain;
+mod chain_tables;
 mod environment;
 mod error;
 mod instructions;
@@ -22,6 +24,7 @@ mod point;
 mod study;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
+pub use chain::{ChainFunction, ChainHandOver, ChainThread, RunChain};
 pub use error::EmulateError;
 pub use instructions::{Instructions, time_instructions};
 pub use kilocore_qemu::{QemuError, build as build_qemu};

@@ -7,7 +7,7 @@ use kilocore_show::{
 };
 use serde::Serialize;
 
-use crate::{Causes, Point, cause_tables};
+use crate::{Causes, Point, cause_tables, chain_tables};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -344,7 +344,8 @@ impl Study for Emulated {
             let last = variant.points.last();
             let tables = last.map(|(cores, point)| {
                 let on = format!("on {cores} cores{}", variant.said());
-                cause_tables::of(&on, &variant.name(), point)
+                let name = variant.name();
+                [chain_tables::of(&on, &name, point), cause_tables::of(&on, &name, point)].concat()
             });
             tables.into_iter().flatten()
         });

@@ -2,6 +2,7 @@
 
 mod bound;
 mod causes;
+mod chain;
 mod closed_forms;
 mod ends;
 mod placed;

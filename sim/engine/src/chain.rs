@@ -169,11 +169,28 @@ struct Chained {
 pub(crate) struct Chains {
     links: Links,
     tasks: Table<TaskId, Chained>,
+    refine: fn(Place) -> Place,
 }
 
 impl Chains {
     pub(crate) fn new() -> Self {
-        Self { links: Links::new(), tasks: Table::new() }
+        Self { links: Links::new(), tasks: Table::new(), refine: |place| place }
+    }
+
+    /// Has this function asked for a place that says more, where a task waits or ends a wait of another one. It is
+    /// called by the thread that executes the task.
+    pub(crate) fn refine_places(&mut self, refine: fn(Place) -> Place) {
+        self.refine = refine;
+    }
+
+    /// The task that runs is about to wait, or to end a wait. Its core has done this for it.
+    pub(crate) fn refine(&mut self, task: TaskId, times: &TaskTimes) {
+        let own = &mut self.tasks[task];
+        let place = (self.refine)(own.place);
+        if place != own.place {
+            own.tell(own.place, times);
+            own.place = place;
+        }
     }
 
     /// A task that nobody has made begins at time 0, or one is made that another one will [wake](Self::end_wait).

@@ -14,7 +14,17 @@ impl Engine {
         let Some(chains) = &mut self.chains else { return };
         chains.know(task, now);
         if let Some(by) = by {
+            chains.refine(by, &self.tasks[by].times);
             chains.end_wait(task, Waits::Made, by, now, &self.tasks[by].times);
+        }
+    }
+
+    /// The running task stops, of its own accord.
+    #[inline]
+    pub(crate) fn chain_waits(&mut self, task: TaskId, why: Stop, at: Cycles) {
+        if let Some(chains) = &mut self.chains {
+            chains.refine(task, &self.tasks[task].times);
+            chains.stop(task, why, at, &self.tasks[task].times);
         }
     }
 
@@ -50,6 +60,7 @@ impl Engine {
         if let Some(chains) = &mut self.chains
             && let Some(by) = by
         {
+            chains.refine(by, &self.tasks[by].times);
             chains.end_wait(task, how, by, now, &self.tasks[by].times);
         }
     }

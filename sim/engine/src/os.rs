@@ -44,7 +44,7 @@ impl Engine {
             self.agenda.plan(now + timeout, Event::TimedOut { task, epoch });
         }
         self.note(task, Phase::Asleep, now);
-        self.chain_stops(task, if timeout.is_some() { Stop::Asleep } else { Stop::Outside }, now);
+        self.chain_waits(task, if timeout.is_some() { Stop::Asleep } else { Stop::Outside }, now);
     }
 
     /// A task that slept wants a core, unless the event that says so is void.

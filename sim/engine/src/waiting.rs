@@ -35,7 +35,7 @@ impl Engine {
         let waiter = &mut self.tasks[task];
         waiter.watch = Some(Watch { line, check, activity, since, yield_at, deadline });
         waiter.state = TaskState::Waiting;
-        self.chain_stops(task, Stop::Watches, since);
+        self.chain_waits(task, Stop::Watches, since);
         self.plan_deadline(task, deadline);
         self.enlist(task, line);
         self.plan_yield(self.current, yield_at);

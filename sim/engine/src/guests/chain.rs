@@ -5,6 +5,16 @@ use crate::chain::{Chain, Place};
 use crate::current::with_engine;
 
 impl Guest {
+    /// Has this function asked for a place that says more, where a task waits or ends a wait of another one: with the
+    /// calls that led there, for one. The thread that executes the task calls it, and it may not call this crate.
+    pub fn refine_places(&self, refine: fn(Place) -> Place) {
+        with_engine(|engine| {
+            if let Some(chains) = &mut engine.chains {
+                chains.refine_places(refine);
+            }
+        });
+    }
+
     /// The task is at a place of its code from now on: what it waits for counts there.
     pub fn is_at(&self, place: Place) {
         with_engine(|engine| engine.chain_is_at(place));
