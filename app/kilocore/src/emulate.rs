@@ -57,6 +57,10 @@ pub(crate) struct Arguments {
     /// this host [default: 1]
     #[arg(long, value_name = "CYCLES", value_parser = cycles)]
     cycles_per_instruction: Option<Cycles>,
+    /// Also write where the simulated time went by call stack, on each number of cores: folded stacks in ns, as tools for
+    /// flame graphs read them. Takes the emulation a little longer
+    #[arg(long, value_name = "FILE")]
+    stacks: Option<PathBuf>,
     /// The QEMU that executes the program [default: qemu-x86_64]
     #[arg(long, value_name = "PATH")]
     qemu: Option<PathBuf>,
@@ -103,6 +107,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let files = arguments.reports.files()?;
+    if let Some(stacks) = &arguments.stacks {
+        output::check_folder(stacks)?;
+    }
     launch::check(&arguments.command)?;
     let machine = usual_machine::or_usual(arguments.machine.as_deref(), "emulating")?;
     let counts = counts(arguments.cores.as_ref(), &machine)?;
@@ -118,6 +125,7 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         seed: arguments.seed,
         disorder: arguments.disorder,
         interleaved: arguments.interleave,
+        stacks: arguments.stacks.is_some(),
         ..Orders::new(machine.clone(), 1)
     };
     let (cycles_per_instruction, cycles_from) = match arguments.cycles_per_instruction {
@@ -153,6 +161,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cycles_from,
         variants: variants.collect(),
     };
+    if let Some(stacks) = &arguments.stacks {
+        output::write(stacks, &study.folded())?;
+    }
     arguments.reports.deliver_study(&files, &study)?;
     Ok(ExitCode::SUCCESS)
 }

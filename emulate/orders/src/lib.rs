@@ -11,8 +11,10 @@ mod chain;
 mod moved;
 mod orders;
 mod report;
+mod stacks;
 
 pub use chain::{Chain, ChainPart, ChainShare, Waits};
 pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
 pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};
+pub use stacks::{StackCall, Stacks};

@@ -21,6 +21,9 @@ pub struct Orders {
     pub cycles_per_instruction: f64,
     /// Whether pages of memory lie on all nodes in turn, and not each on that of the core that touches it first.
     pub interleaved: bool,
+    /// Whether the calls that led there are to be told of where time went. That takes the host longer, and changes
+    /// nothing else.
+    pub stacks: bool,
 }
 
 /// Why orders cannot be followed.
@@ -52,6 +55,7 @@ impl Orders {
             disorder: Self::DISORDER,
             cycles_per_instruction: Self::CYCLES_PER_INSTRUCTION,
             interleaved: false,
+            stacks: false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Chain, CodeTime, MappedFile, MovedLine};
+use crate::{Chain, CodeTime, MappedFile, MovedLine, Stacks};
 
 /// The longest report that is read, in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
@@ -30,6 +30,8 @@ pub struct Report {
     pub code: Vec<CodeTime>,
     /// The chain of waits that bounds the run.
     pub chain: Chain,
+    /// Where time went by the calls that led there, if that was asked for.
+    pub stacks: Stacks,
     /// The files in the program's memory when it ended.
     pub files: Vec<MappedFile>,
     /// Why the program was not emulated to its end.
@@ -106,6 +108,9 @@ pub enum ReportError {
     /// Its chain of waits names places that it does not have, or is larger than any is.
     #[error("the report has a chain of waits that cannot be one")]
     Chain,
+    /// Its calls are no tree, or more than are told apart.
+    #[error("the report has call stacks that cannot be some")]
+    Stacks,
     /// It has more threads than can be.
     #[error("the report has {0} threads; none has more than {MOST_THREADS}")]
     Threads(usize),
@@ -127,6 +132,9 @@ impl Report {
         if !report.chain.is_whole() {
             return Err(ReportError::Chain);
         }
+        if !report.stacks.is_whole() {
+            return Err(ReportError::Stacks);
+        }
         let spans = report.parallel.iter().flat_map(|span| [span.start_ns, span.end_ns, span.ns()]);
         let threads = report.threads.iter().flat_map(|thread| {
             [thread.working_ns, thread.stalled_ns, thread.spinning_ns, thread.system_ns]
@@ -137,7 +145,12 @@ impl Report {
             .iter()
             .flat_map(|line| line.uses.iter().map(|one| one.waited_ns).chain([line.waited_ns]));
         let code = report.code.iter().flat_map(|code| [code.computed_ns, code.waited_ns]);
-        let all = spans.chain(threads).chain(lines).chain(code).chain(report.chain.times());
+        let all = spans
+            .chain(threads)
+            .chain(lines)
+            .chain(code)
+            .chain(report.chain.times())
+            .chain(report.stacks.times());
         match all.chain([report.end_ns]).find(is_none) {
             Some(time) => Err(ReportError::Time(time)),
             None => Ok(report),
@@ -160,7 +173,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ChainPart, ChainShare};
+    use crate::{ChainPart, ChainShare, StackCall};
 
     fn report() -> Report {
         Report {
@@ -199,6 +212,14 @@ mod tests {
         assert_eq!(Report::read(&good.to_bytes()).expect("as it was written"), good);
         let without_place = Report { chain: chain(vec![at(2)]), ..report() };
         assert!(matches!(refused(without_place), ReportError::Chain));
+        let calls = |before| {
+            let call = StackCall { before, code: 1, ..StackCall::default() };
+            Stacks { calls: vec![StackCall::default(), StackCall::default(), call] }
+        };
+        let good = Report { stacks: calls(1), ..report() };
+        assert_eq!(Report::read(&good.to_bytes()).expect("as it was written"), good);
+        let circle = Report { stacks: calls(2), ..report() };
+        assert!(matches!(refused(circle), ReportError::Stacks));
         let many = vec![ThreadTimes::default(); MOST_THREADS + 1];
         assert!(matches!(refused(Report { threads: many, ..report() }), ReportError::Threads(_)));
         assert!(matches!(Report::read(b"{\"end_ns\": nan}"), Err(ReportError::Malformed(_))));

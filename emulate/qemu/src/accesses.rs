@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kilocore_emulation_orders::UseKind;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::access::{self, Access};
-use kilocore_sim::{Guest, GuestAccess, Place};
+use kilocore_sim::{Guest, GuestAccess};
 
 use crate::blocks::Block;
 use crate::counts::{MISSES, TRANSFERS};
 use crate::guest::Thread;
 use crate::site::Site;
-use crate::{clock, guest, moves, repeats, samples, spinning};
+use crate::{calls, clock, guest, moves, repeats, samples, spinning};
 
 /// The word that the thread that runs has said it waits for, or 0.
 static WAITS_FOR: AtomicU64 = AtomicU64::new(0);
@@ -99,7 +99,7 @@ fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) 
     };
     let before = clock::now();
     let moved = guest::simulate(thread, |guest| {
-        guest.is_at(Place(site.address()));
+        calls::is_at(guest, site);
         guest.refer(address, access)
     });
     let waited = Cycles(clock::now().0.saturating_sub(before.0).min(MOST_WAIT.0));

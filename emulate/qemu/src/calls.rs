@@ -10,12 +10,14 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use kilocore_emulation_orders::StackCall;
 use kilocore_qemu_plugin::access;
 use kilocore_qemu_plugin::frames::Frames;
-use kilocore_sim::Place;
+use kilocore_sim::{Guest, Place};
 
 use crate::accesses::{referred, site};
 use crate::guest;
+use crate::site::Site;
 
 /// The calls that a place has, at most: the innermost ones.
 const CALLS: usize = 12;
@@ -28,6 +30,8 @@ const KEPT: u64 = 1 << 63;
 static CURRENT: AtomicPtr<RefCell<Frames>> = AtomicPtr::new(ptr::null_mut());
 /// Where the thread that runs calls the system.
 static SYSTEM: AtomicU64 = AtomicU64::new(0);
+/// Where the thread that runs did something last that concerned the simulator.
+static AT: AtomicU64 = AtomicU64::new(0);
 
 /// An instruction, and the calls that led there, the innermost first. Those that are not known are 0.
 type Kept = [u64; CALLS + 1];
@@ -84,9 +88,36 @@ pub(crate) extern "C" fn before_system(vcpu: c_uint, data: *mut c_void) {
     }
 }
 
-/// Where the thread that runs calls the system.
+/// Where the thread that runs calls the system. It is there now.
 pub(crate) fn system() -> Place {
-    with_calls(Place(SYSTEM.load(Ordering::Relaxed)))
+    let address = SYSTEM.load(Ordering::Relaxed);
+    AT.store(address, Ordering::Relaxed);
+    with_calls(Place(address))
+}
+
+/// The thread that runs is at an instruction that concerns the simulator.
+pub(crate) fn is_at(guest: &Guest, site: &Site) {
+    AT.store(site.address(), Ordering::Relaxed);
+    guest.is_at(Place(site.address()));
+}
+
+/// Where the thread that runs did something last that concerned the simulator.
+pub(crate) fn at() -> u64 {
+    AT.load(Ordering::Relaxed)
+}
+
+/// All calls that the thread that runs is in, as far as they are remembered, and an address.
+pub(crate) fn outermost_first(address: u64) -> Vec<u64> {
+    let mut all = vec![address];
+    if let Some(frames) = current() {
+        let frames = frames.borrow();
+        all.extend(frames.calls());
+        if frames.are_cut() {
+            all.push(StackCall::FORGOTTEN);
+        }
+    }
+    all.reverse();
+    all
 }
 
 fn places() -> MutexGuard<'static, Option<Places>> {

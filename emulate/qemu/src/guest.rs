@@ -12,7 +12,7 @@ use kilocore_sim::{Filter, Guest, Guests};
 
 use crate::call::Call;
 use crate::counts::HANDOVERS;
-use crate::{calls, clock, repeats, report};
+use crate::{calls, clock, repeats, report, stacks};
 
 /// The number of no processor of QEMU's.
 const NOBODY: c_uint = c_uint::MAX;
@@ -98,8 +98,10 @@ pub(crate) fn runs(vcpu: c_uint) -> bool {
 /// Lets the simulator do something for the calling thread, which runs. Others may run meanwhile.
 pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R {
     thread.guest.compute(clock::take_passed());
+    let before = stacks::times(&thread.guest);
     let done = work(&thread.guest);
     goes_on(thread);
+    stacks::passed(&thread.guest, before);
     done
 }
 

@@ -64,6 +64,7 @@ mod seen;
 mod site;
 mod sleeping;
 mod spinning;
+mod stacks;
 mod system;
 mod takes;
 mod threads;
@@ -94,6 +95,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     threads::forget_in_children()?;
     machine::begin(&orders);
     takes::begin(&orders);
+    stacks::begin(&orders);
     threads::begin(&orders)?;
     outside::begin();
     watchdog::begin()?;

@@ -12,7 +12,7 @@ use kilocore_qemu_plugin::mappings;
 use kilocore_sim::{Activity, Chain, Outcome};
 
 use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
-use crate::{blocks, chain, machine, moves};
+use crate::{blocks, chain, machine, moves, stacks};
 
 /// The file of the report.
 static FILE: Mutex<Option<File>> = Mutex::new(None);
@@ -72,6 +72,7 @@ pub(crate) fn write(outcome: &Outcome, chain: &Chain, page_faults: u64) {
         lines: moves::dearest(),
         code: blocks::slowest(),
         chain: chain::reported(chain),
+        stacks: stacks::reported(),
         files: mappings().into_iter().filter(is_file).map(file).collect(),
         failure: None,
     });

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kilocore_platform::Cycles;
 use kilocore_sim::Place;
 
-use crate::{accesses, clock, guest};
+use crate::{accesses, clock, guest, stacks};
 
 /// From one sample to the next: at least so long, and less than twice as long.
 const LEAST: u64 = 340;
@@ -36,6 +36,7 @@ pub(crate) fn take_if_due(address: u64) {
 fn take(address: u64) {
     if let Some(thread) = guest::this_thread() {
         thread.guest.computes_at(Place(address));
+        stacks::sample(&thread.guest, address);
     }
     clock::sample_after(Cycles(LEAST + random() % LEAST));
 }

@@ -9,12 +9,11 @@
 use std::ffi::c_uint;
 
 use kilocore_platform::Cycles;
-use kilocore_sim::Place;
 
 use crate::counts::SLEEPS;
 use crate::repeats::Sleep;
 use crate::site::Site;
-use crate::{clock, guest, memory, takes};
+use crate::{calls, clock, guest, memory, takes};
 
 /// The thread that runs sleeps until somebody writes the line of this word, which it has read again and again.
 #[inline(never)]
@@ -25,7 +24,7 @@ pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
     let word = shared(vcpu, thread.repeats.newest_first()).unwrap_or(address);
     let before = clock::now();
     let written = guest::simulate(&thread, |guest| {
-        guest.is_at(Place(site.address()));
+        calls::is_at(guest, site);
         guest.spin_on(word, patience)
     });
     let slept = clock::now().since(before);
@@ -53,7 +52,7 @@ pub(crate) fn wait(word: u64, turns: u64, site: &Site) {
     SLEEPS.more();
     let before = clock::now();
     guest::simulate(&thread, |guest| {
-        guest.is_at(Place(site.address()));
+        calls::is_at(guest, site);
         guest.spin_on(word, PATIENCE)
     });
     let passed = clock::now().0.saturating_sub(before.0) / takes::turn();

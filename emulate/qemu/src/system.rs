@@ -11,8 +11,8 @@ use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
 use crate::{
-    binding, calls, clock, files, futexes, memory, outside, repeats, report, samples, seen, sleeping,
-    threads, watchdog,
+    binding, calls, clock, files, futexes, memory, outside, repeats, report, samples, seen,
+    sleeping, threads, watchdog,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines

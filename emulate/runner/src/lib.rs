@@ -21,6 +21,7 @@ mod error;
 mod instructions;
 mod names;
 mod point;
+mod stacks;
 mod study;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
@@ -29,4 +30,5 @@ pub use error::EmulateError;
 pub use instructions::{Instructions, time_instructions};
 pub use kilocore_qemu::{QemuError, build as build_qemu};
 pub use point::{Asked, Emulator, Point, emulate, emulate_all};
+pub use stacks::StackTimes;
 pub use study::{CyclesFrom, Emulated, Variant};

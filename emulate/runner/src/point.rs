@@ -16,8 +16,8 @@ use kilocore_process::{
 use kilocore_qemu::{Plugin, Program, QemuError, command, find};
 
 use crate::environment::environment;
-use crate::names::Symbols;
-use crate::{Causes, EmulateError};
+use crate::names::{Names, Symbols};
+use crate::{Causes, EmulateError, StackTimes};
 
 /// What emulates: QEMU with the plugin.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ pub struct Point {
     pub report: Report,
     /// Where the time went.
     pub causes: Causes,
+    /// The same by call stack, if that was asked for.
+    pub stacks: StackTimes,
     /// How the program ended.
     pub status: ExitStatus,
     /// Whether somebody asked it to end.
@@ -212,6 +214,7 @@ fn on_core(
     }
     Ok(Point {
         causes: Causes::of(&report, symbols),
+        stacks: StackTimes::of(&report, &mut Names::new(&report.files, symbols)),
         report,
         status: end.status,
         interrupted: end.interrupted,

@@ -133,6 +133,17 @@ fn compared_ns(report: &Report, other: &Report) -> f64 {
 }
 
 impl Emulated {
+    /// Where the time of all runs went by call stack, as lines for tools that draw flame graphs: `main
+    /// thread;cores=48;main;work;[computing] 12000`, in ns. Empty if nobody asked for that.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        let of = |row: Row<'_>| {
+            let on = format!("cores={}{}", row.cores, row.variant.said());
+            row.point.stacks.lines(&on).collect::<String>()
+        };
+        self.rows().map(of).collect()
+    }
+
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         let own = self.variants.first();
         self.variants.iter().flat_map(move |variant| {

@@ -8,4 +8,5 @@ mod ends;
 mod placed;
 mod seen;
 mod simulated;
+mod stacks;
 mod support;

@@ -224,7 +224,7 @@ impl Engine {
         slot.epoch.advance();
         self.stop_executing(core);
         if self.steering.is_some() {
-            return self.decide_next(core);
+            return self.decide_next(core, gone);
         }
         let next = self.cores[core].queue.ready.pop_front().or_else(|| self.steal(core));
         if let Some(task) = next {
