@@ -66,6 +66,8 @@ pub struct ChainThread {
 const MOST: usize = 100;
 /// Where what has no place is.
 const ELSEWHERE: &str = "elsewhere";
+/// Who waits to be made.
+const NEW: &str = "a new thread";
 
 impl ChainFunction {
     /// All its time, in ns.
@@ -111,7 +113,11 @@ impl RunChain {
                     (caller(place(at), names), ChainFunction { asleep_ns: ns, ..none })
                 }
                 ChainPart::HandOver { how, waiter, waker } => {
-                    let key = (how, caller(place(waiter), names), caller(place(waker), names));
+                    let waiter = match how {
+                        Waits::Made => NEW.to_owned(),
+                        _ => caller(place(waiter), names),
+                    };
+                    let key = (how, waiter, caller(place(waker), names));
                     let (count, all) = hand_overs.entry(key).or_default();
                     *count += share.count;
                     *all += ns;
