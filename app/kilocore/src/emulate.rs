@@ -61,6 +61,10 @@ pub(crate) struct Arguments {
     cycles_per_instruction: Option<Cycles>,
     #[command(flatten)]
     part: part::Part,
+    /// Also write where the simulated time went by call stack, on each number of cores: folded stacks in ns, as tools for
+    /// flame graphs read them. Takes the emulation a little longer
+    #[arg(long, value_name = "FILE")]
+    stacks: Option<PathBuf>,
     /// The QEMU that executes the program [default: qemu-x86_64]
     #[arg(long, value_name = "PATH")]
     qemu: Option<PathBuf>,
@@ -112,6 +116,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let files = arguments.reports.files()?;
+    if let Some(stacks) = &arguments.stacks {
+        output::check_folder(stacks)?;
+    }
     launch::check(&arguments.command)?;
     let machine = usual_machine::or_usual(arguments.machine.as_deref(), "emulating")?;
     let counts = counts(arguments.cores.as_ref(), &machine)?;
@@ -127,6 +134,7 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         seed: arguments.seed,
         disorder: arguments.disorder,
         interleaved: arguments.interleave,
+        stacks: arguments.stacks.is_some(),
         ..Orders::new(machine.clone(), 1)
     };
     let (cycles_per_instruction, cycles_from) = match arguments.cycles_per_instruction {
@@ -164,6 +172,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cycles_from,
         variants: variants.collect(),
     };
+    if let Some(stacks) = &arguments.stacks {
+        output::write(stacks, &study.folded())?;
+    }
     arguments.reports.deliver_study(&files, &study)?;
     Ok(ExitCode::SUCCESS)
 }

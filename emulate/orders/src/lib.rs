@@ -7,6 +7,7 @@
 //! bounded and checked.
 #![deny(missing_docs)]
 
+mod chain;
 mod dependence;
 mod file_system;
 mod moved;
@@ -19,10 +20,14 @@ mod unstamped;
 mod window;
 
 pub use dependence::{Dependence, Found, SeenFile, is_null_device};
+mod stacks;
+
+pub use chain::{Chain, ChainPart, ChainShare, Waits};
 pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
 pub use place::{Place, PlaceError};
 pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};
+pub use stacks::{StackCall, Stacks};
 pub use stamp::Stamp;
 pub use unstamped::Unstamped;
 pub use window::{Seen, Window};

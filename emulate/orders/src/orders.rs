@@ -25,6 +25,9 @@ pub struct Orders {
     pub interleaved: bool,
     /// The part of the run that is asked for.
     pub window: Window,
+    /// Whether the calls that led there are to be told of where time went. That takes the host longer, and changes
+    /// nothing else.
+    pub stacks: bool,
 }
 
 /// Why orders cannot be followed.
@@ -57,6 +60,7 @@ impl Orders {
             cycles_per_instruction: Self::CYCLES_PER_INSTRUCTION,
             interleaved: false,
             window: Window::default(),
+            stacks: false,
         }
     }
 

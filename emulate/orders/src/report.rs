@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::file_system::MOST_SAID;
-use crate::{CodeTime, Dependence, Found, MappedFile, MovedLine, Seen, SeenFile};
+use crate::{Chain, CodeTime, Dependence, Found, MappedFile, MovedLine, Seen, SeenFile, Stacks};
 
 /// The longest report that is read, in bytes.
 pub const MOST_BYTES: u64 = 16 << 20;
@@ -32,6 +32,10 @@ pub struct Report {
     pub lines: Vec<MovedLine>,
     /// The code that took most time, the most first.
     pub code: Vec<CodeTime>,
+    /// The chain of waits that bounds the run.
+    pub chain: Chain,
+    /// Where time went by the calls that led there, if that was asked for.
+    pub stacks: Stacks,
     /// The files in the program's memory when it ended.
     pub files: Vec<MappedFile>,
     /// What the run depended on.
@@ -109,6 +113,12 @@ pub enum ReportError {
     /// A time of it is none.
     #[error("the report has a time of {0} ns")]
     Time(f64),
+    /// Its chain of waits names places that it does not have, or is larger than any is.
+    #[error("the report has a chain of waits that cannot be one")]
+    Chain,
+    /// Its calls are no tree, or more than are told apart.
+    #[error("the report has call stacks that cannot be some")]
+    Stacks,
     /// It has more threads than can be.
     #[error("the report has {0} threads; none has more than {MOST_THREADS}")]
     Threads(usize),
@@ -134,6 +144,12 @@ impl Report {
             return Err(ReportError::Threads(report.threads.len()));
         }
         report.dependence.check()?;
+        if !report.chain.is_whole() {
+            return Err(ReportError::Chain);
+        }
+        if !report.stacks.is_whole() {
+            return Err(ReportError::Stacks);
+        }
         let spans = report.parallel.iter().flat_map(|span| [span.start_ns, span.end_ns, span.ns()]);
         let threads = report.threads.iter().flat_map(|thread| {
             [thread.working_ns, thread.stalled_ns, thread.spinning_ns, thread.system_ns]
@@ -148,7 +164,13 @@ impl Report {
             .seen
             .iter()
             .flat_map(|seen| [seen.detailed_ns, seen.from_ns, seen.until_ns].into_iter().flatten());
-        let all = spans.chain(threads).chain(lines).chain(code).chain(seen);
+        let all = spans
+            .chain(threads)
+            .chain(lines)
+            .chain(code)
+            .chain(seen)
+            .chain(report.chain.times())
+            .chain(report.stacks.times());
         match all.chain([report.end_ns]).find(is_none) {
             Some(time) => Err(ReportError::Time(time)),
             None => Ok(report),
@@ -197,6 +219,7 @@ impl Dependence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ChainPart, ChainShare, StackCall};
 
     fn report() -> Report {
         Report {
@@ -231,6 +254,20 @@ mod tests {
         ));
         let seen = Some(Seen { from_ns: Some(-1.0), ..Seen::default() });
         assert!(matches!(refused(Report { seen, ..report() }), ReportError::Time(_)));
+        let at = |at| ChainShare { part: ChainPart::Lines { at }, count: 0, ns: 1.0 };
+        let chain = |parts| Chain { end_ns: 1.0, parts, places: vec![vec![], vec![1, 2]] };
+        let good = Report { chain: chain(vec![at(1)]), ..report() };
+        assert_eq!(Report::read(&good.to_bytes()).expect("as it was written"), good);
+        let without_place = Report { chain: chain(vec![at(2)]), ..report() };
+        assert!(matches!(refused(without_place), ReportError::Chain));
+        let calls = |before| {
+            let call = StackCall { before, code: 1, ..StackCall::default() };
+            Stacks { calls: vec![StackCall::default(), StackCall::default(), call] }
+        };
+        let good = Report { stacks: calls(1), ..report() };
+        assert_eq!(Report::read(&good.to_bytes()).expect("as it was written"), good);
+        let circle = Report { stacks: calls(2), ..report() };
+        assert!(matches!(refused(circle), ReportError::Stacks));
         let many = vec![ThreadTimes::default(); MOST_THREADS + 1];
         assert!(matches!(refused(Report { threads: many, ..report() }), ReportError::Threads(_)));
         let seen = |path: &str, found| SeenFile { path: path.to_owned(), follows: true, found };

@@ -6,7 +6,6 @@
 //! is a plain store, as long as its lines were others' lately ([`Site`]).
 
 use std::ffi::{c_uint, c_void};
-use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kilocore_emulation_orders::UseKind;
@@ -18,7 +17,7 @@ use crate::blocks::Block;
 use crate::counts::{MISSES, TRANSFERS};
 use crate::guest::Thread;
 use crate::site::Site;
-use crate::{clock, guest, moves, repeats, spinning};
+use crate::{calls, clock, guest, moves, repeats, samples, spinning};
 
 /// The word that the thread that runs has said it waits for, or 0.
 static WAITS_FOR: AtomicU64 = AtomicU64::new(0);
@@ -27,7 +26,7 @@ const MOST_WAIT: Cycles = Cycles(100_000);
 
 /// The site that was registered with a callback.
 #[inline(always)]
-fn site<'a>(data: *mut c_void) -> &'a Site {
+pub(crate) fn site<'a>(data: *mut c_void) -> &'a Site {
     // SAFETY: `translate` registers all callbacks of this file with a leaked site.
     unsafe { &*data.cast::<Site>() }
 }
@@ -46,7 +45,7 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
         missed(access, address, access::bytes(info), site(data));
     }
     if clock::is_over() {
-        let_others_go_on();
+        samples::bound(site(data).address());
     }
 }
 
@@ -68,7 +67,7 @@ pub(crate) extern "C" fn has_waited(vcpu: c_uint, info: u32, address: u64, data:
     let Some(lines) = guest::lines(vcpu) else { return };
     let word = WAITS_FOR.swap(0, Ordering::Relaxed);
     if word != 0 && lines.allows(word, false) {
-        spinning::wait(word, address);
+        spinning::wait(word, address, site(data));
     }
 }
 
@@ -99,7 +98,10 @@ fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) 
         UseKind::Update => GuestAccess::Update,
     };
     let before = clock::now();
-    let moved = guest::simulate(thread, |guest| guest.refer(address, access));
+    let moved = guest::simulate(thread, |guest| {
+        calls::is_at(guest, site);
+        guest.refer(address, access)
+    });
     let waited = Cycles(clock::now().0.saturating_sub(before.0).min(MOST_WAIT.0));
     site.has_waited(waited);
     if moved {
@@ -112,13 +114,15 @@ fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) 
 /// A plain store is about to be executed.
 pub(crate) extern "C" fn before_store(vcpu: c_uint, data: *mut c_void) {
     if guest::runs(vcpu) && site(data).waits() {
+        samples::take_if_due(site(data).address());
         let_others_go_on();
     }
 }
 
 /// An atomic instruction is about to be executed.
-pub(crate) extern "C" fn before_atomic(vcpu: c_uint, _: *mut c_void) {
+pub(crate) extern "C" fn before_atomic(vcpu: c_uint, data: *mut c_void) {
     if guest::runs(vcpu) {
+        samples::take_if_due(site(data).address());
         let_others_go_on();
     }
 }
@@ -134,9 +138,10 @@ pub(crate) extern "C" fn updated(vcpu: c_uint, info: u32, address: u64, data: *m
 }
 
 /// A block begins from which a loop may begin anew: one without loads and stores would let nobody go on otherwise.
-pub(crate) extern "C" fn block_begins(vcpu: c_uint, _: *mut c_void) {
+pub(crate) extern "C" fn block_begins(vcpu: c_uint, data: *mut c_void) {
     if clock::is_over() && guest::runs(vcpu) {
-        let_others_go_on();
+        // SAFETY: `translate` registers this with a leaked block.
+        samples::bound(unsafe { &*data.cast::<Block>() }.address());
     }
 }
 
@@ -144,7 +149,7 @@ pub(crate) extern "C" fn block_begins(vcpu: c_uint, _: *mut c_void) {
 pub(crate) extern "C" fn counted_block_begins(vcpu: c_uint, data: *mut c_void) {
     // SAFETY: `translate` registers this with a leaked block.
     unsafe { &*data.cast::<Block>() }.begins();
-    block_begins(vcpu, ptr::null_mut());
+    block_begins(vcpu, data);
 }
 
 /// Lets all happen that is earlier than the time of the thread that runs.

@@ -35,6 +35,11 @@ pub(crate) fn translated(address: u64, takes: u64, sites: &'static [Site]) -> &'
 }
 
 impl Block {
+    /// Where its first instruction is.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
     /// Where to add 1 each time that it is executed.
     pub(crate) fn executed(&self) -> *mut u64 {
         self.executed.as_ptr()

@@ -16,6 +16,10 @@ const PARTS: u64 = 16;
 /// runs at a time, but for the first instructions of one that is born, whose time does not count.
 static NOW: AtomicU64 = AtomicU64::new(0);
 /// The time up to which the thread may run before it has to let others go on, in parts.
+static TURN: AtomicU64 = AtomicU64::new(u64::MAX);
+/// How much is computed before the next sample, from when the simulator was told last, in cycles.
+static UNSAMPLED: AtomicU64 = AtomicU64::new(0);
+/// The earlier of the two, in parts.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// The time of which the simulator knows, in cycles.
 static KNOWN: AtomicU64 = AtomicU64::new(0);
@@ -47,17 +51,45 @@ pub(crate) fn now() -> Cycles {
     cycles(NOW.load(Ordering::Relaxed))
 }
 
-/// Whether the thread that runs has to let others go on.
+/// Whether the thread that runs has to let others go on, or a sample is due.
 #[inline(always)]
 pub(crate) fn is_over() -> bool {
     NOW.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed)
+}
+
+/// Whether it has to let others go on.
+pub(crate) fn has_to_give_way() -> bool {
+    NOW.load(Ordering::Relaxed) >= TURN.load(Ordering::Relaxed)
+}
+
+/// Whether a sample is due.
+#[inline]
+pub(crate) fn is_sampled() -> bool {
+    let passed = now().0.saturating_sub(KNOWN.load(Ordering::Relaxed));
+    passed >= UNSAMPLED.load(Ordering::Relaxed)
+}
+
+/// The next sample is due when so much more is computed.
+pub(crate) fn sample_after(time: Cycles) {
+    let passed = now().0.saturating_sub(KNOWN.load(Ordering::Relaxed));
+    UNSAMPLED.store(passed + time.0, Ordering::Relaxed);
+    set_limit();
+}
+
+fn set_limit() {
+    let sampled = KNOWN.load(Ordering::Relaxed) + UNSAMPLED.load(Ordering::Relaxed);
+    let sampled = sampled.saturating_mul(PARTS);
+    LIMIT.store(TURN.load(Ordering::Relaxed).min(sampled), Ordering::Relaxed);
 }
 
 /// The time that has passed since the simulator was told last. It knows of that now.
 #[inline]
 pub(crate) fn take_passed() -> Cycles {
     let now = NOW.load(Ordering::Relaxed) / PARTS;
-    Cycles(now.saturating_sub(KNOWN.swap(now, Ordering::Relaxed)))
+    let passed = now.saturating_sub(KNOWN.swap(now, Ordering::Relaxed));
+    let unsampled = UNSAMPLED.load(Ordering::Relaxed).saturating_sub(passed);
+    UNSAMPLED.store(unsampled, Ordering::Relaxed);
+    Cycles(passed)
 }
 
 /// It is `now` for the thread that goes on, and it may run until `limit`.
@@ -66,7 +98,8 @@ pub(crate) fn set(now: Cycles, limit: Cycles) {
     let part = NOW.load(Ordering::Relaxed) % PARTS;
     NOW.store(now.0 * PARTS + part, Ordering::Relaxed);
     KNOWN.store(now.0, Ordering::Relaxed);
-    LIMIT.store(limit.0.saturating_mul(PARTS), Ordering::Relaxed);
+    TURN.store(limit.0.saturating_mul(PARTS), Ordering::Relaxed);
+    set_limit();
 }
 
 /// The same for a time of the simulator's.
@@ -97,10 +130,12 @@ pub(crate) fn put_back(kept: u64) {
 
 /// The thread that runs has to look at the simulator at once.
 pub(crate) fn interrupt() {
+    TURN.store(0, Ordering::Relaxed);
     LIMIT.store(0, Ordering::Relaxed);
 }
 
 /// Nobody has to let anybody go on any more.
 pub(crate) fn stop() {
+    TURN.store(u64::MAX, Ordering::Relaxed);
     LIMIT.store(u64::MAX, Ordering::Relaxed);
 }

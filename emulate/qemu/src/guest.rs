@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
+use kilocore_qemu_plugin::frames::Frames;
 use kilocore_sim::{Filter, Guest, Guests};
 
 use crate::call::Call;
 use crate::counts::HANDOVERS;
-use crate::{clock, repeats, report, window};
+use crate::{calls, clock, repeats, report, stacks, window};
 
 /// The number of no processor of QEMU's.
 const NOBODY: c_uint = c_uint::MAX;
@@ -30,6 +31,8 @@ pub(crate) struct Thread {
     processor: c_uint,
     pub(crate) guest: Guest,
     pub(crate) repeats: repeats::Repeats,
+    /// Who called whom in it.
+    pub(crate) frames: RefCell<Frames>,
     /// The word that the kernel clears when the thread has ended, or 0.
     pub(crate) clears: Cell<u64>,
     /// The call of the system that it is in.
@@ -55,6 +58,7 @@ pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
         processor: vcpu,
         guest,
         repeats: repeats::Repeats::default(),
+        frames: RefCell::default(),
         clears: Cell::new(clears),
         call: RefCell::default(),
     };
@@ -94,8 +98,10 @@ pub(crate) fn runs(vcpu: c_uint) -> bool {
 /// Lets the simulator do something for the calling thread, which runs. Others may run meanwhile.
 pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R {
     thread.guest.compute(clock::take_passed());
+    let before = stacks::times(&thread.guest);
     let done = work(&thread.guest);
     goes_on(thread);
+    stacks::passed(&thread.guest, before);
     done
 }
 
@@ -111,6 +117,7 @@ pub(crate) fn goes_on(thread: &Thread) {
     let filter = machine.filter().map_or(ptr::null_mut(), <*const Filter>::cast_mut);
     FILTER.store(filter, Ordering::Relaxed);
     repeats::goes_on(&thread.repeats);
+    calls::goes_on(&thread.frames);
     let now = thread.guest.now();
     clock::set(now, thread.guest.limit().min(window::due()));
     window::time_passes(now);

@@ -15,6 +15,8 @@
 //! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
 //! * **Threads that are bound to processors** stay there (`binding.rs`).
 //! * **What it costs whom** is counted by block of code (`blocks.rs`), and by line that moves (`moves.rs`).
+//! * **Who waits for whom** the simulator knows, and follows the chain of waits that bounds the run. Where in the code
+//!   each thread is then, `calls.rs` knows, and where it computes, `samples.rs`.
 //! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
 //!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
 //!
@@ -48,6 +50,8 @@ mod accesses;
 mod binding;
 mod blocks;
 mod call;
+mod calls;
+mod chain;
 mod clock;
 mod counter;
 mod counts;
@@ -67,11 +71,13 @@ mod repeatable;
 mod repeats;
 mod report;
 mod same_each_time;
+mod samples;
 mod seen;
 mod since;
 mod site;
 mod sleeping;
 mod spinning;
+mod stacks;
 mod system;
 mod takes;
 mod threads;
@@ -108,6 +114,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     takes::begin(&orders);
     forward::begin(id);
     window::begin(&orders);
+    stacks::begin(&orders);
     threads::begin(&orders)?;
     outside::begin();
     watchdog::begin()?;

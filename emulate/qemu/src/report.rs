@@ -9,10 +9,10 @@ use kilocore_emulation_orders::{Counts, MappedFile, Report, Span, ThreadTimes};
 use kilocore_linux::maps::Mapping;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::mappings;
-use kilocore_sim::{Activity, Guests, Outcome};
+use kilocore_sim::{Activity, Chain, Guests, Outcome};
 
 use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
-use crate::{blocks, depends, guest, machine, moves, since, window};
+use crate::{blocks, chain, depends, guest, machine, moves, since, stacks, window};
 
 /// The file of the report.
 static FILE: Mutex<Option<File>> = Mutex::new(None);
@@ -54,21 +54,22 @@ pub(crate) fn thread_ends(now: Cycles, was_made: bool) {
 /// Writes the report of a program that is to be ended here, where the part ends that was asked for.
 pub(crate) fn write_here() {
     let Some(thread) = guest::this_thread() else { return };
-    let outcome = guest::simulate(&thread, |guest| {
-        let outcome = guest.outcome()?;
-        Some(Outcome { end: guest.now(), tasks: guest.times_of_all(), ..outcome })
+    let (outcome, chain) = guest::simulate(&thread, |guest| {
+        let until_now =
+            |outcome| Outcome { end: guest.now(), tasks: guest.times_of_all(), ..outcome };
+        (guest.outcome().map(until_now), guest.chain())
     });
     if has_threads() {
         // They would have worked on.
         LAST.store(0, Ordering::Relaxed);
     }
     if let Some(outcome) = outcome {
-        write(outcome, guest::machine().map_or(0, Guests::page_faults));
+        write(outcome, &chain, guest::machine().map_or(0, Guests::page_faults));
     }
 }
 
 /// Writes the report of a program that ends.
-pub(crate) fn write(outcome: Outcome, page_faults: u64) {
+pub(crate) fn write(outcome: Outcome, chain: &Chain, page_faults: u64) {
     let ns = machine::ns;
     let (begin, outcome, page_faults) = since::then(outcome, page_faults);
     let first = FIRST.load(Ordering::Relaxed);
@@ -105,6 +106,8 @@ pub(crate) fn write(outcome: Outcome, page_faults: u64) {
         },
         lines: moves::dearest(),
         code: blocks::slowest(),
+        chain: chain::reported(chain),
+        stacks: stacks::reported(),
         files: mappings().into_iter().filter(is_file).map(file).collect(),
         dependence: depends::all(),
         seen: window::seen(),

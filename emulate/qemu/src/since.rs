@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use kilocore_platform::Cycles;
 use kilocore_sim::{Guests, Outcome, TaskTimes};
 
-use crate::{blocks, counts, guest, moves, report};
+use crate::{blocks, counts, guest, moves, report, stacks};
 
 /// What had happened when the part began.
 #[derive(Debug, Default)]
@@ -21,12 +21,16 @@ static BEFORE: Mutex<Before> =
 /// The part begins now, for the thread that runs.
 pub(crate) fn begin() {
     let Some(thread) = guest::this_thread() else { return };
-    let (now, tasks) = guest::simulate(&thread, |guest| (guest.now(), guest.times_of_all()));
+    let (now, tasks) = guest::simulate(&thread, |guest| {
+        guest.begin_chains_anew();
+        (guest.now(), guest.times_of_all())
+    });
     let page_faults = guest::machine().map_or(0, Guests::page_faults);
     *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Before { now, tasks, page_faults };
     counts::forget();
     blocks::forget();
     moves::forget();
+    stacks::forget();
     report::forget(now);
 }
 

@@ -13,7 +13,7 @@ use kilocore_platform::Cycles;
 use crate::counts::SLEEPS;
 use crate::repeats::Sleep;
 use crate::site::Site;
-use crate::{clock, guest, memory, takes};
+use crate::{calls, clock, guest, memory, takes};
 
 /// The thread that runs sleeps until somebody writes the line of this word, which it has read again and again.
 #[inline(never)]
@@ -23,7 +23,10 @@ pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
     SLEEPS.more();
     let word = shared(vcpu, thread.repeats.newest_first()).unwrap_or(address);
     let before = clock::now();
-    let written = guest::simulate(&thread, |guest| guest.spin_on(word, patience));
+    let written = guest::simulate(&thread, |guest| {
+        calls::is_at(guest, site);
+        guest.spin_on(word, patience)
+    });
     let slept = clock::now().since(before);
     if written {
         // It would have looked at the end of a turn.
@@ -44,11 +47,14 @@ const PATIENCE: Cycles = Cycles(20_000);
 /// The thread that runs sleeps until somebody writes the line of this word, for which it waits. The turns of its loop
 /// that it would have made meanwhile are added to the number at `turns`, which it has just read.
 #[inline(never)]
-pub(crate) fn wait(word: u64, turns: u64) {
+pub(crate) fn wait(word: u64, turns: u64, site: &Site) {
     let Some(thread) = guest::this_thread() else { return };
     SLEEPS.more();
     let before = clock::now();
-    guest::simulate(&thread, |guest| guest.spin_on(word, PATIENCE));
+    guest::simulate(&thread, |guest| {
+        calls::is_at(guest, site);
+        guest.spin_on(word, PATIENCE)
+    });
     let passed = clock::now().0.saturating_sub(before.0) / takes::turn();
     if let Some(known) = memory::load(turns) {
         memory::store(turns, known.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX)));

@@ -11,8 +11,8 @@ use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
 use crate::{
-    binding, clock, depends, files, futexes, memory, outside, paths, repeatable, repeats, report,
-    seen, sleeping, threads, watchdog, watched, window,
+    binding, calls, clock, depends, files, futexes, memory, outside, paths, repeatable, repeats,
+    report, samples, seen, sleeping, threads, watchdog, watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -51,7 +51,10 @@ pub(crate) extern "C" fn enter(
         Change::None
     } else {
         CALLS.more();
+        let at = calls::system();
+        samples::take_if_due(at.0);
         guest::simulate(&thread, |guest| {
+            guest.is_at(at);
             guest.in_system(CALL);
             guest.catch_up();
         });

@@ -9,10 +9,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use kilocore_emulation_orders::Orders;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::api::PluginId;
-use kilocore_sim::{Guest, Guests, Newborn, Options, TaskId};
+use kilocore_sim::{Guests, Newborn, Options, TaskId};
 
 use crate::guest::{self, Thread};
-use crate::{binding, clock, memory, repeats, report, window};
+use crate::{binding, calls, clock, memory, repeats, report, window};
 
 /// What making a thread takes its parent besides the call. Estimated: 10 to 20 µs with the mapping of its stack,
 /// on machines of the last fifteen years, half of them in the kernel.
@@ -46,6 +46,7 @@ pub(crate) fn begin(orders: &Orders) -> Result<(), String> {
     if orders.interleaved {
         first.interleave_pages();
     }
+    first.refine_places(calls::with_calls);
     guest::set_machine(guests);
     guest::settle(0, first, 0);
     Ok(())
@@ -127,6 +128,7 @@ pub(crate) fn end() {
         window::threads_have_ended();
     }
     repeats::stop();
+    calls::stop();
     if let Some(thread) = guest::leave() {
         let futex = (clears != 0).then_some(clears);
         thread.guest.clone().end(futex, move || wait_until_cleared(clears));
@@ -143,10 +145,10 @@ fn wait_until_cleared(address: u64) {
 /// The program exits.
 pub(crate) fn exit() {
     if let Some(thread) = guest::this_thread() {
-        let outcome = guest::simulate(&thread, Guest::outcome);
+        let (outcome, chain) = guest::simulate(&thread, |guest| (guest.outcome(), guest.chain()));
         let page_faults = guest::machine().map_or(0, Guests::page_faults);
         if let Some(outcome) = outcome {
-            report::write(outcome, page_faults);
+            report::write(outcome, &chain, page_faults);
         }
     }
     stop();

@@ -8,12 +8,14 @@ use kilocore_qemu_plugin::instruction::{Kind, is_on_stack, jumps_back, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
 use crate::site::Site;
-use crate::{accesses, blocks, clock, counter, takes, watched, window};
+use crate::{accesses, blocks, calls, clock, counter, takes, watched, window};
 
 /// The prefix of an instruction that does not let others come between its load and its store.
 const LOCK: u8 = 0xf0;
 /// `pause`.
 const PAUSE: [u8; 2] = [0xf3, 0x90];
+/// `syscall`.
+const SYSTEM: [u8; 2] = [0x0f, 0x05];
 /// What `kilocore_platform::announce_wait` has before the two instructions that read the word and the number.
 const ANNOUNCED: [u8; 8] = [0x0f, 0x1f, 0x84, 0x00, b'k', b'l', b'w', b't'];
 /// What is called at these two.
@@ -94,8 +96,21 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                         site,
                     );
                 }
-                accesses::referred
+                match kind {
+                    Kind::Call => calls::called,
+                    Kind::Return => calls::returned,
+                    _ => accesses::referred,
+                }
             };
+            if bytes == SYSTEM {
+                let before = calls::before_system;
+                api::qemu_plugin_register_vcpu_insn_exec_cb(
+                    instruction,
+                    before,
+                    NO_REGISTERS,
+                    site,
+                );
+            }
             api::qemu_plugin_register_vcpu_mem_cb(
                 instruction,
                 callback,
@@ -105,15 +120,11 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             );
         }
         let translated = blocks::translated(api::qemu_plugin_tb_vaddr(block), time, sites);
+        let data = ptr::from_ref(translated).cast_mut().cast();
         if let Some(add) = api::add_inline() {
             if may_repeat && (is_detailed || window::has_due()) {
                 let begins = accesses::block_begins;
-                api::qemu_plugin_register_vcpu_tb_exec_cb(
-                    block,
-                    begins,
-                    NO_REGISTERS,
-                    ptr::null_mut(),
-                );
+                api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, data);
             }
             add(block, api::ADD, clock::address().cast(), time);
             if is_detailed {
@@ -121,7 +132,6 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
             }
         } else {
             let begins = accesses::counted_block_begins;
-            let data = ptr::from_ref(translated).cast_mut().cast();
             api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, data);
         }
     }

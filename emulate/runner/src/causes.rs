@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use kilocore_emulation_orders::{LineUse, Report, Sharing, UseKind};
 use serde::Serialize;
 
+use crate::chain::RunChain;
 use crate::names::{Names, Symbols};
 
 /// A function of the program, and what it took.
@@ -55,6 +56,8 @@ pub struct Causes {
     pub functions: Vec<FunctionTime>,
     /// The lines that took most, the most first.
     pub lines: Vec<HotLine>,
+    /// The chain of waits that bounds the run.
+    pub chain: RunChain,
 }
 
 /// Functions that are kept.
@@ -89,7 +92,8 @@ impl Causes {
             sharing: line.sharing(),
             by: by(line.address, &line.uses, &mut names),
         };
-        Self { functions, lines: report.lines.iter().map(line).collect() }
+        let lines = report.lines.iter().map(line).collect();
+        Self { functions, lines, chain: RunChain::of(report, &mut names) }
     }
 }
 

@@ -18,8 +18,8 @@ use kilocore_emulation_orders::{Dependence, SeenFile};
 use kilocore_kept_files::KeptFiles;
 
 use crate::kept_run::Question;
-use crate::names::Symbols;
-use crate::{Causes, KeptRun, Point};
+use crate::names::{Names, Symbols};
+use crate::{Causes, KeptRun, Point, StackTimes};
 
 /// The bytes that all files together may take.
 const MOST_BYTES: u64 = 128 << 20;
@@ -53,6 +53,7 @@ impl KeptRuns {
             && report.dependence.files.iter().all(SeenFile::is_so);
         is_same.then(|| Point {
             causes: Causes::of(&report, symbols),
+            stacks: StackTimes::of(&report, &mut Names::new(&report.files, symbols)),
             report,
             status: ExitStatus::from_raw(0),
             interrupted: false,

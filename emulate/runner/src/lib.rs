@@ -15,6 +15,8 @@
 
 mod cause_tables;
 mod causes;
+mod chain;
+mod chain_tables;
 mod emulator;
 mod environment;
 mod error;
@@ -26,10 +28,12 @@ mod names;
 mod point;
 mod question;
 mod run;
+mod stacks;
 mod study;
 mod window;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
+pub use chain::{ChainFunction, ChainHandOver, ChainThread, RunChain};
 pub use emulator::Emulator;
 pub use error::EmulateError;
 pub use instructions::{Instructions, time_instructions};
@@ -38,4 +42,5 @@ pub use kept_run::KeptRun;
 pub use kilocore_qemu::{QemuError, build as build_qemu};
 pub use point::Point;
 pub use run::{Asked, emulate, emulate_all};
+pub use stacks::StackTimes;
 pub use study::{CyclesFrom, Emulated, Variant};

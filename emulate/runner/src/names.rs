@@ -33,6 +33,21 @@ impl<'a> Names<'a> {
         Self { files, symbols }
     }
 
+    /// The function at an address, or the file, or the address.
+    pub(crate) fn function_or_file(&mut self, address: u64) -> String {
+        self.known_function(address).unwrap_or_else(|| {
+            let file = self.files.iter().find(|file| (file.start..file.end).contains(&address));
+            file.map_or_else(|| format!("code at {address:#x}"), |file| name(&file.path).to_owned())
+        })
+    }
+
+    fn known_function(&mut self, address: u64) -> Option<String> {
+        let file = self.files.iter().find(|file| (file.start..file.end).contains(&address))?;
+        let (binary, _, own) = self.symbols(file, address)?;
+        let function = binary.frames(own).into_iter().find(|it| !it.function.is_empty());
+        function.map(|frame| frame.function)
+    }
+
     /// The function at an address, or the file and where in it, or the address.
     pub(crate) fn function(&mut self, address: u64) -> String {
         let Some(file) = self.files.iter().find(|file| (file.start..file.end).contains(&address))
@@ -48,6 +63,23 @@ impl<'a> Names<'a> {
             Some(frame) => frame.function,
             None => format!("{name}+{own:#x}"),
         }
+    }
+
+    /// Whether code at an address is of a library that threads wait in for what somebody else wants: the C library's
+    /// locks, and those that are made of them.
+    pub(crate) fn serves_others(&self, address: u64) -> bool {
+        const THOSE: [&str; 8] = [
+            "ld-linux",
+            "libc.",
+            "libc-",
+            "libgomp",
+            "libkilocore_run.",
+            "libomp",
+            "libpthread",
+            "libstdc++",
+        ];
+        let file = self.files.iter().find(|file| (file.start..file.end).contains(&address));
+        file.is_some_and(|file| THOSE.iter().any(|those| name(&file.path).starts_with(those)))
     }
 
     /// The variable at an address and how far behind its beginning that is, or what else lies there.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use kilocore_emulation_orders::Report;
 
-use crate::Causes;
+use crate::{Causes, StackTimes};
 
 /// A run of a program on a simulated machine.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub struct Point {
     pub report: Report,
     /// Where the time went.
     pub causes: Causes,
+    /// The same by call stack, if that was asked for.
+    pub stacks: StackTimes,
     /// How the program ended.
     pub status: ExitStatus,
     /// Whether somebody asked it to end.

@@ -14,9 +14,9 @@ use kilocore_process::{
 use kilocore_qemu::{Plugin, Program, QemuError, command};
 
 use crate::environment::environment;
-use crate::names::Symbols;
+use crate::names::{Names, Symbols};
 use crate::question::Run;
-use crate::{Causes, EmulateError, Emulator, Point, window};
+use crate::{Causes, EmulateError, Emulator, Point, StackTimes, window};
 
 /// A run that is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,6 +211,7 @@ fn run_under_qemu(
     }
     Ok(Point {
         causes: Causes::of(&report, symbols),
+        stacks: StackTimes::of(&report, &mut Names::new(&report.files, symbols)),
         report,
         status: end.status,
         interrupted: end.interrupted,

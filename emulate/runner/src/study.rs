@@ -7,7 +7,7 @@ use kilocore_show::{
 };
 use serde::Serialize;
 
-use crate::{Causes, Point, cause_tables, known};
+use crate::{Causes, Point, cause_tables, chain_tables, known};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -140,6 +140,17 @@ fn compared_ns(report: &Report, other: &Report) -> f64 {
 }
 
 impl Emulated {
+    /// Where the time of all runs went by call stack, as lines for tools that draw flame graphs: `main
+    /// thread;cores=48;main;work;[computing] 12000`, in ns. Empty if nobody asked for that.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        let of = |row: Row<'_>| {
+            let on = format!("cores={}{}", row.cores, row.variant.said());
+            row.point.stacks.lines(&on).collect::<String>()
+        };
+        self.rows().map(of).collect()
+    }
+
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         let own = self.variants.first();
         self.variants.iter().flat_map(move |variant| {
@@ -402,7 +413,8 @@ impl Study for Emulated {
             let last = variant.points.last();
             let tables = last.map(|(cores, point)| {
                 let on = format!("on {cores} cores{}", variant.said());
-                cause_tables::of(&on, &variant.name(), point)
+                let name = variant.name();
+                [chain_tables::of(&on, &name, point), cause_tables::of(&on, &name, point)].concat()
             });
             tables.into_iter().flatten()
         });

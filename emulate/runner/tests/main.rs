@@ -2,6 +2,7 @@
 
 mod bound;
 mod causes;
+mod chain;
 mod closed_forms;
 mod ends;
 mod kept;
@@ -9,4 +10,5 @@ mod parts;
 mod placed;
 mod seen;
 mod simulated;
+mod stacks;
 mod support;

@@ -67,6 +67,14 @@ pub(crate) fn interleaved(cores: u32, program: &Path, arguments: &[&str]) -> Poi
     point
 }
 
+/// One that ends well, with the calls that led to where its time went.
+pub(crate) fn with_stacks(cores: u32, program: &Path) -> Point {
+    let orders = Orders { stacks: true, ..orders(cores) };
+    let (point, text) = try_as_asked(orders.into(), program, &[]).expect("it is emulated");
+    assert!(point.status.success(), "{}: {text}", point.status);
+    point
+}
+
 pub(crate) fn orders(cores: u32) -> Orders {
     Orders::new(kilocore_machine::find(MACHINE).expect("built in"), cores)
 }

@@ -11,6 +11,8 @@
 
 use std::fmt::Write;
 
+use kilocore_show::folded_frame;
+
 use crate::Comparison;
 
 /// Returns the stacks of both sides, sorted, one on each line. Stacks without samples on both sides
@@ -25,7 +27,7 @@ pub fn folded(comparison: &Comparison) -> String {
         .map(|(index, _, node)| {
             let mut names: Vec<String> = tree
                 .stack(index)
-                .map(|function| frame(&tree.function(function).to_string()))
+                .map(|function| folded_frame(&tree.function(function).to_string()))
                 .collect();
             names.reverse();
             let base = (node.exclusive.base.weight as f64 * ratio).round();
@@ -38,19 +40,4 @@ pub fn folded(comparison: &Comparison) -> String {
         let _ = writeln!(text, "{line}");
     }
     text
-}
-
-/// Returns a name without the characters that would end it in this format.
-fn frame(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c == ';' {
-                ':'
-            } else if c.is_control() {
-                '?'
-            } else {
-                c
-            }
-        })
-        .collect()
 }

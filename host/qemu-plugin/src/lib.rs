@@ -2,8 +2,8 @@
 //!
 //! [`api`] has QEMU's functions as they are, from version 1 of the interface (QEMU 7.2) on. The rest is what
 //! each plugin needs besides: [`plugin!`] defines what QEMU looks for, [`access`] whether
-//! an access loads or stores, [`instruction`] what an instruction may do, and [`instruction_bytes`] and
-//! [`read`] look at the program's memory.
+//! an access loads or stores, [`instruction`] what an instruction may do, [`frames`] who called whom, and
+//! [`instruction_bytes`] and [`read`] look at the program's memory.
 //!
 //! This crate is under the GNU General Public License, version 2 or later, because plugins become parts of
 //! QEMU. So only crates under this licence may use it.
@@ -26,6 +26,7 @@ pub mod access;
 pub mod api;
 mod code;
 mod entry;
+pub mod frames;
 mod guest_base;
 pub mod instruction;
 mod mappings;

@@ -41,7 +41,6 @@ mod chain;
 mod count;
 mod counts;
 mod flow;
-mod frames;
 mod futex;
 mod gate;
 mod hold;

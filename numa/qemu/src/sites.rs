@@ -1,10 +1,10 @@
 //! What is called while sites of allocations are recorded: all that is called otherwise, and a little more at
-//! calls and returns (`frames.rs`). The library `preload/allocations` tells of blocks.
+//! calls and returns (`kilocore_qemu_plugin::frames`). The library `preload/allocations` tells of blocks.
 //!
 //! # Decisions
 //! * **The plugin follows calls and returns, and nobody unwinds.** The interface of QEMU 7.2 gives
 //!   no registers. But a call stores its return address, and a return loads it, and the plugin sees
-//!   both with their places on the stack (`frames.rs`). So it needs neither frame pointers nor
+//!   both with their places on the stack (`kilocore_qemu_plugin::frames`). So it needs neither frame pointers nor
 //!   unwind tables, and works for Go and for static programs. A call at a place leaves all that is
 //!   below it, so what `longjmp` and exceptions skip is forgotten. Places that are more than 8 MiB
 //!   apart are on different stacks, and a return to a place that is known ends all that came after
@@ -21,10 +21,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kilocore_preload_common::allocation_calls::{ALLOCATED, FREED};
 use kilocore_qemu_plugin::api::{self, LOAD, NO_REGISTERS, STORE};
+use kilocore_qemu_plugin::frames::Frames;
 use kilocore_qemu_plugin::instruction::{Kind, kind};
 use kilocore_qemu_plugin::{access, instruction_bytes};
-use kilocore_references::Block;
 use kilocore_references::record::Record;
+use kilocore_references::{Block, Callers};
 
 use crate::count::{count, count_for};
 use crate::thread::Thread;
@@ -82,10 +83,16 @@ extern "C" fn returned(vcpu: c_uint, access: u32, address: u64, _: *mut c_void) 
 pub(crate) fn advised(thread: &mut Thread, address: u64, bytes: u64, advice: u64) {
     match advice as i32 {
         ALLOCATED if is_on() && address.checked_add(bytes).is_some() => {
-            let callers = thread.frames.callers();
+            let callers = callers(&thread.frames);
             thread.change(Record::Allocated(0, Box::new(Block { address, bytes, callers })));
         }
         FREED if is_on() => thread.change(Record::Freed(0, address)),
         _ => {}
     }
+}
+
+/// Where the innermost calls return to.
+pub(crate) fn callers(frames: &Frames) -> Callers {
+    let known: Vec<u64> = frames.calls().take(Callers::MOST).collect();
+    Callers::new(&known)
 }

@@ -64,7 +64,7 @@ fn returned(thread: &mut Thread, call: i64, result: u64) {
     let [a, b, c, d, e, _] = thread.arguments;
     match call {
         libc::SYS_mmap => {
-            let callers = thread.frames.callers();
+            let callers = sites::callers(&thread.frames);
             thread.change(address_space::mapped((result, b), d, e, callers));
         }
         libc::SYS_mremap => thread.change(address_space::moved((a, b), (result, c))),

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::thread::sleep;
 use std::time::Duration;
 
+use kilocore_qemu_plugin::frames::Frames;
 use kilocore_references::layout::{Shared, state};
 use kilocore_references::record::{self, Record};
 use kilocore_references::ring::Writer;
@@ -11,7 +12,6 @@ use kilocore_references::{Burst, ThreadId};
 
 use crate::calls::Calls;
 use crate::counts::Counts;
-use crate::frames::Frames;
 use crate::hold::Holds;
 use crate::table::Table;
 use crate::{address_space, area, futex, words};

@@ -282,11 +282,12 @@ impl Engine {
         }
     }
 
-    /// Gives a core, whose task has gone, to the next one.
-    pub(crate) fn decide_next(&mut self, core: CoreId) {
+    /// Gives a core, which a task has left, to the next one.
+    pub(crate) fn decide_next(&mut self, core: CoreId, gone: Option<TaskId>) {
         let (next, took) = self.pick(core);
         let chosen = self.cores[core].queue.ready.remove(next);
         if let Some(task) = chosen.or_else(|| self.steal_allowed(core)) {
+            self.chain_passes_core(core, gone, task);
             self.start(core, task, self.costs.context_switch + took);
         }
     }

@@ -9,6 +9,7 @@ use corosensei::Yielder;
 use kilocore_platform::Cycles;
 
 use crate::agenda::{Agenda, Event};
+use crate::chain::Chains;
 use crate::coherence::Coherence;
 use crate::costs::{CoreLocation, Costs, LONGEST_STEP, NEVER};
 use crate::guest_memory::GuestMemory;
@@ -41,6 +42,8 @@ pub(crate) struct Engine {
     pub(crate) steering: Option<Box<Steering>>,
     /// The memory of tasks that execute elsewhere, if there are such.
     pub(crate) guests: Option<Box<GuestMemory>>,
+    /// The chain of waits that bounds each task, if somebody wants to know.
+    pub(crate) chains: Option<Box<Chains>>,
 }
 
 impl Engine {
@@ -79,6 +82,7 @@ impl Engine {
             latest: Cycles(0),
             steering: None,
             guests: None,
+            chains: None,
         }
     }
 

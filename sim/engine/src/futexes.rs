@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicU32;
 use kilocore_platform::{Cycles, Padded};
 
 use crate::agenda::Event;
+use crate::chain::Waits;
 use crate::coherence::{Access, FIRST_ADDRESS};
 use crate::engine::Engine;
 use crate::ids::{Id, LineId, TaskId};
@@ -87,6 +88,7 @@ impl Engine {
             let Some(task) = sleepers.and_then(VecDeque::pop_front) else { break };
             self.pass(Activity::System, self.costs.wake);
             self.wake_task(task);
+            self.chain_ends_wait(task, Waits::Woken);
             woken += 1;
         }
         woken

@@ -23,6 +23,7 @@
 //! [comes back](Guest::come_back) as a thread that has slept.
 
 mod baton;
+mod chain;
 mod memory;
 mod system;
 mod token;
@@ -94,6 +95,7 @@ impl Guests {
             let task = engine.tasks.next_id();
             assert_eq!(task, TaskId(0), "the first task");
             engine.tasks.push(Task::executed_elsewhere(CoreId(0)));
+            engine.chain_begins(task);
             engine.cores[CoreId(0)].queue.ready.push_back(task);
             engine.switch_on(CoreId(0));
             task
@@ -187,6 +189,7 @@ impl Guest {
             engine.tasks[task].core = engine.least_loaded(task);
             engine.tasks[task].state = TaskState::Asleep;
             engine.wake_task(task);
+            engine.chain_begins(task);
             task
         });
         let task = task.unwrap_or(self.task);

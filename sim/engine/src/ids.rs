@@ -47,6 +47,8 @@ ids! {
     pub(crate) SlotId;
     /// A list of waiters that look at their line at the same moment.
     pub(crate) ListId;
+    /// A stretch of the chain of waits that bounds a run.
+    pub(crate) LinkId;
 }
 
 impl Id for kilocore_platform::NodeId {

@@ -24,9 +24,9 @@
 //! |---|---|---|
 //! | the program's view | `simulation`, `guests`, `platform`, `region`, `blocks`, `stream`, `kernel_lock` | what tasks may call |
 //! | the main loop | `main_loop`, `current` | whose turn it is, and the switch to its fiber |
-//! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring`, `executing` | who runs, sleeps, waits and pays |
+//! | the kernel and the memory bus | `os`, `affinity`, `futexes`, `waiting`, `charging`, `referring`, `executing`, `chaining` | who runs, sleeps, waits and pays |
 //! | the engine | `engine` | clocks, and what is planned |
-//! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `coherence`, `guest_memory`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
+//! | the state | `state`, `steering`, `execution`, `scheduler`, `counters`, `chain`, `coherence`, `guest_memory`, `found`, `uncached`, `agenda`, `costs` | what tasks, cores, lines and events are |
 //!
 //! Below `coherence`, `visit` has where each line is, `hierarchy` what caches above each other
 //! agree on, and `frames` the lines of regions. `copies_below` and `tags` are caches, `heap` is
@@ -147,6 +147,8 @@
 mod affinity;
 mod agenda;
 mod blocks;
+mod chain;
+mod chaining;
 mod charging;
 mod coherence;
 mod copies_below;
@@ -185,6 +187,7 @@ mod uncached;
 mod waiting;
 
 pub use blocks::Touch;
+pub use chain::{Chain, ChainPart, ChainShare, HandOver, Place, Waits};
 pub use counters::{CoRun, LockTimes, MachineView, RunState, TaskCounters, TaskView};
 pub use found::Found;
 pub use guest_memory::Filter;

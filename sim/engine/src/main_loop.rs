@@ -14,6 +14,7 @@
 use kilocore_platform::Cycles;
 
 use crate::agenda::Event;
+use crate::chain::Stop;
 use crate::current::resume;
 use crate::engine::Engine;
 use crate::ids::CoreId;
@@ -108,7 +109,10 @@ impl Engine {
         if let Some(fiber) = self.tasks[task].fiber.take() {
             self.memory.forget_frames(&fiber.frames());
         }
-        self.note(task, Phase::Done, self.cores[core].time);
+        let now = self.cores[core].time;
+        self.note(task, Phase::Done, now);
+        self.chain_stops(task, Stop::Outside, now);
         self.leave_core(core);
+        self.chain_ends(task);
     }
 }

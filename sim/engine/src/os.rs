@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use kilocore_platform::Cycles;
 
 use crate::agenda::{Epoch, Event};
+use crate::chain::Stop;
 use crate::engine::Engine;
 use crate::ids::{CoreId, TaskId};
 use crate::outcome::Activity;
@@ -43,6 +44,7 @@ impl Engine {
             self.agenda.plan(now + timeout, Event::TimedOut { task, epoch });
         }
         self.note(task, Phase::Asleep, now);
+        self.chain_waits(task, if timeout.is_some() { Stop::Asleep } else { Stop::Outside }, now);
     }
 
     /// A task that slept wants a core, unless the event that says so is void.
@@ -63,6 +65,7 @@ impl Engine {
         let sleeper = &mut self.tasks[task];
         sleeper.run = sleeper.run.max(least);
         self.note(task, Phase::Ready, time);
+        self.chain_wants_core(task, time);
         if let Some(core) = self.idle_core_near(home, task) {
             let delay = self.wake_core(core, time);
             self.start(core, task, delay);
@@ -180,6 +183,8 @@ impl Engine {
         } else {
             let runner = &mut self.tasks[task];
             runner.state = TaskState::Running;
+            self.chain_runs(task, now);
+            let runner = &mut self.tasks[task];
             self.cores[core].time += std::mem::take(&mut runner.remaining);
             self.continue_at_core_time(core);
         }
@@ -215,14 +220,15 @@ impl Engine {
     pub(crate) fn leave_core(&mut self, core: CoreId) {
         self.account_run(core, self.cores[core].time);
         let slot = &mut self.cores[core];
-        slot.task = None;
+        let gone = slot.task.take();
         slot.epoch.advance();
         self.stop_executing(core);
         if self.steering.is_some() {
-            return self.decide_next(core);
+            return self.decide_next(core, gone);
         }
         let next = self.cores[core].queue.ready.pop_front().or_else(|| self.steal(core));
         if let Some(task) = next {
+            self.chain_passes_core(core, gone, task);
             self.start(core, task, self.costs.context_switch);
         }
     }
@@ -287,6 +293,7 @@ impl Engine {
         let slot = &mut self.cores[core];
         let runner = &mut self.tasks[task];
         runner.epoch.advance();
+        let watches = runner.watch.is_some();
         if let Some(watch) = &mut runner.watch {
             let now = slot.time.max(time);
             runner.times.add(watch.activity, now.since(watch.since));
@@ -300,6 +307,11 @@ impl Engine {
         runner.state = TaskState::Queued;
         let now = slot.time;
         self.note(task, Phase::Ready, now);
+        if watches {
+            self.chain_wants_core(task, now);
+        } else {
+            self.chain_stops(task, Stop::Ready, now);
+        }
     }
 
     /// Whether another task could use the current core.

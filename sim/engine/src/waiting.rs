@@ -8,6 +8,7 @@
 use kilocore_platform::Cycles;
 
 use crate::agenda::{Epoch, Event};
+use crate::chain::{Stop, Waits};
 use crate::coherence::Access;
 use crate::costs::NEVER;
 use crate::engine::Engine;
@@ -34,6 +35,7 @@ impl Engine {
         let waiter = &mut self.tasks[task];
         waiter.watch = Some(Watch { line, check, activity, since, yield_at, deadline });
         waiter.state = TaskState::Waiting;
+        self.chain_waits(task, Stop::Watches, since);
         self.plan_deadline(task, deadline);
         self.enlist(task, line);
         self.plan_yield(self.current, yield_at);
@@ -76,6 +78,9 @@ impl Engine {
         // runs now: its reads, paid for above, are not charged again.
         let over = unsafe { (*watch.check)() } || now >= watch.deadline;
         if over {
+            if now >= watch.deadline {
+                self.chain_goes_on_by_itself(task);
+            }
             self.end_wait(task, watch.line);
         } else {
             self.tasks[task].watch = Some(watch);
@@ -115,6 +120,7 @@ impl Engine {
         waiter.watch = None;
         waiter.state = TaskState::Running;
         let core = waiter.core;
+        self.chain_runs(task, self.cores[core].time);
         self.continue_at_core_time(core);
     }
 
@@ -132,6 +138,8 @@ impl Engine {
             // One that has lost its core will look when it gets one again.
             waiter.state == TaskState::Waiting
         });
+        self.end_waits_of(list);
+        let alerted = &mut self.alerted.lists[list];
         match alerted[..] {
             [] => {}
             [(task, epoch)] => {
@@ -145,5 +153,18 @@ impl Engine {
             }
         }
         self.alerted.spare.push(list);
+    }
+
+    /// The running task has written the line that those on a list watch.
+    fn end_waits_of(&mut self, list: ListId) {
+        if self.chains.is_none() {
+            return;
+        }
+        for index in 0..self.alerted.lists[list].len() {
+            let (task, _) = self.alerted.lists[list][index];
+            let activity = self.tasks[task].watch.map(|watch| watch.activity);
+            let in_kernel = activity == Some(Activity::System);
+            self.chain_ends_wait(task, if in_kernel { Waits::Kernel } else { Waits::Written });
+        }
     }
 }

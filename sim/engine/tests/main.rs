@@ -1,6 +1,7 @@
 //! Simulations of small programs.
 
 mod blocks;
+mod chain;
 mod execution;
 mod features;
 mod guests;

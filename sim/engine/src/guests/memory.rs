@@ -16,6 +16,7 @@
 use kilocore_platform::Cycles;
 
 use super::{Guest, Guests};
+use crate::chain::Chains;
 use crate::coherence::{Access, Visit};
 use crate::current::with_engine;
 use crate::engine::Engine;
@@ -72,6 +73,7 @@ impl Engine {
         let caches: Vec<CacheId> = self.cores.iter().map(|core| core.place.cache).collect();
         let memory = GuestMemory::new(&caches, self.costs.nodes, self.costs.line_shift);
         self.guests = Some(Box::new(memory));
+        self.chains = Some(Box::new(Chains::new()));
     }
 
     fn guests(&mut self) -> &mut GuestMemory {

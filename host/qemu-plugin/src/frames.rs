@@ -5,8 +5,9 @@
 //! place has everything below it behind it: so functions that were left by `longjmp`, or by an exception,
 //! are gone at the next call. Places that are far apart are on several stacks. Whoever switches stacks comes
 //! back to a place that is known.
-
-use kilocore_references::Callers;
+//!
+//! A function that another one jumps to instead of calling it, at its own end, takes the place of that one. A handler
+//! of a signal that the kernel calls on the same stack has whoever was interrupted for its caller.
 
 /// So many calls are remembered. Deeper ones push out the outermost.
 const MOST: usize = 64;
@@ -19,12 +20,13 @@ const LARGEST_STACK: u64 = 8 << 20;
 struct Frame {
     /// Where the stack has the return address.
     place: u64,
-    returns_to: u64,
+    /// Where it came from, or goes back to.
+    code: u64,
 }
 
 /// The calls of a thread.
 #[derive(Debug)]
-pub(crate) struct Frames {
+pub struct Frames {
     frames: [Frame; MOST],
     /// How many calls there are.
     depth: usize,
@@ -39,20 +41,20 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// A call stores where it returns to.
+    /// A call stores where it returns to, at this place. `code` is an address by which it is remembered.
     #[inline(always)]
-    pub(crate) fn call(&mut self, place: u64, returns_to: u64) {
+    pub fn call(&mut self, place: u64, code: u64) {
         if self.last().is_some_and(|last| is_below(last, place)) {
             self.leave_below(place);
         }
-        self.frames[self.depth % MOST] = Frame { place, returns_to };
+        self.frames[self.depth % MOST] = Frame { place, code };
         self.depth += 1;
         self.pushed_out = self.pushed_out.max(self.depth.saturating_sub(MOST));
     }
 
     /// A return loads from this place.
     #[inline(always)]
-    pub(crate) fn end(&mut self, place: u64) {
+    pub fn end(&mut self, place: u64) {
         match self.last() {
             Some(last) if last == place => self.depth -= 1,
             _ => self.leave_for(place),
@@ -92,11 +94,15 @@ impl Frames {
         }
     }
 
-    /// The return addresses, the innermost first.
-    pub(crate) fn callers(&self) -> Callers {
-        let innermost = (self.pushed_out..self.depth).rev().take(Callers::MOST);
-        let known: Vec<u64> = innermost.map(|index| self.frames[index % MOST].returns_to).collect();
-        Callers::new(&known)
+    /// The addresses by which the calls are remembered that have not returned, the innermost first.
+    pub fn calls(&self) -> impl Iterator<Item = u64> + '_ {
+        (self.pushed_out..self.depth).rev().map(|index| self.frames[index % MOST].code)
+    }
+
+    /// Whether there are more calls than are remembered.
+    #[must_use]
+    pub fn are_cut(&self) -> bool {
+        self.pushed_out > 0
     }
 }
 
