@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     else if (!strcmp(how, "drops"))
         open_and_read("/dev/null", O_RDWR | O_CREAT);
     else if (!strcmp(how, "renames"))
-        rename(beside, "/nowhere");
+        rename(beside, argv[2]);
     else if (!strcmp(how, "draws"))
         open_and_read("/dev/urandom", O_RDONLY);
     else if (!strcmp(how, "draws-simulated"))
