@@ -69,7 +69,7 @@ pub(crate) fn is_telling(path: &str) -> bool {
         true => path.starts_with(*of),
         false => path == *of,
     };
-    TELLING.iter().any(|of| is_below(of)) && !path.split('/').any(|part| part == "..")
+    TELLING.iter().any(is_below) && !path.split('/').any(|part| part == "..")
 }
 
 /// What a file of the kernel's says. The path may be a stranger's, so that another file may be there.
