@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kilocore_emulation_orders::UseKind;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::access::{self, Access};
-use kilocore_sim::{Guest, GuestAccess};
+use kilocore_sim::GuestAccess;
 
 use crate::blocks::Block;
 use crate::counts::{MISSES, TRANSFERS};
@@ -26,7 +26,7 @@ const MOST_WAIT: Cycles = Cycles(100_000);
 
 /// The site that was registered with a callback.
 #[inline(always)]
-pub(crate) fn site<'a>(data: *mut c_void) -> &'a Site {
+fn site<'a>(data: *mut c_void) -> &'a Site {
     // SAFETY: `translate` registers all callbacks of this file with a leaked site.
     unsafe { &*data.cast::<Site>() }
 }
@@ -115,7 +115,7 @@ fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) 
 pub(crate) extern "C" fn before_store(vcpu: c_uint, data: *mut c_void) {
     if guest::runs(vcpu) && site(data).waits() {
         samples::take_if_due(site(data).address());
-        let_others_go_on();
+        guest::let_others_go_on();
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) extern "C" fn before_store(vcpu: c_uint, data: *mut c_void) {
 pub(crate) extern "C" fn before_atomic(vcpu: c_uint, data: *mut c_void) {
     if guest::runs(vcpu) {
         samples::take_if_due(site(data).address());
-        let_others_go_on();
+        guest::let_others_go_on();
     }
 }
 
@@ -152,10 +152,25 @@ pub(crate) extern "C" fn counted_block_begins(vcpu: c_uint, data: *mut c_void) {
     block_begins(vcpu, data);
 }
 
-/// Lets all happen that is earlier than the time of the thread that runs.
-#[inline(never)]
-pub(crate) fn let_others_go_on() {
-    if let Some(thread) = guest::this_thread() {
-        guest::simulate(&thread, Guest::catch_up);
+/// A call has stored where it returns to. One to an address in memory has loaded that address before.
+pub(crate) extern "C" fn called(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
+    referred(vcpu, info, address, data);
+    if access::kind(info).stores() && guest::runs(vcpu) {
+        calls::call(address, site(data).address());
+    }
+}
+
+/// A function has loaded where it returns to.
+pub(crate) extern "C" fn returned(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
+    referred(vcpu, info, address, data);
+    if guest::runs(vcpu) {
+        calls::end(address);
+    }
+}
+
+/// The system is about to be called.
+pub(crate) extern "C" fn before_system(vcpu: c_uint, data: *mut c_void) {
+    if guest::runs(vcpu) {
+        calls::calls_system(site(data).address());
     }
 }

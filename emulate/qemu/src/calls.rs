@@ -1,22 +1,17 @@
 //! Who called whom in the thread that runs, and places in the code as the simulator is told of them.
 //!
-//! Each call stores its return address, and each return loads one, so both have a callback in any case. Here they have
-//! another one, which remembers the call.
+//! Each call stores its return address, and each return loads one, so both have a callback in any case (`accesses.rs`).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::{c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kilocore_emulation_orders::StackCall;
-use kilocore_qemu_plugin::access;
 use kilocore_qemu_plugin::frames::Frames;
 use kilocore_sim::{Guest, Place};
 
-use crate::accesses::{referred, site};
-use crate::guest;
 use crate::site::Site;
 
 /// The calls that a place has, at most: the innermost ones.
@@ -60,32 +55,23 @@ fn current<'a>() -> Option<&'a RefCell<Frames>> {
     unsafe { CURRENT.load(Ordering::Relaxed).as_ref() }
 }
 
-/// A call has stored where it returns to. One to an address in memory has loaded that address before.
-pub(crate) extern "C" fn called(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
-    referred(vcpu, info, address, data);
-    if access::kind(info).stores()
-        && guest::runs(vcpu)
-        && let Some(frames) = current()
-    {
-        frames.borrow_mut().call(address, site(data).address());
+/// The instruction at `code` is a call that has stored at `place` where it returns to.
+pub(crate) fn call(place: u64, code: u64) {
+    if let Some(frames) = current() {
+        frames.borrow_mut().call(place, code);
     }
 }
 
-/// A function has loaded where it returns to.
-pub(crate) extern "C" fn returned(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
-    referred(vcpu, info, address, data);
-    if guest::runs(vcpu)
-        && let Some(frames) = current()
-    {
-        frames.borrow_mut().end(address);
+/// A function returns to where its call has stored it at `place`.
+pub(crate) fn end(place: u64) {
+    if let Some(frames) = current() {
+        frames.borrow_mut().end(place);
     }
 }
 
-/// The system is about to be called.
-pub(crate) extern "C" fn before_system(vcpu: c_uint, data: *mut c_void) {
-    if guest::runs(vcpu) {
-        SYSTEM.store(site(data).address(), Ordering::Relaxed);
-    }
+/// The thread that runs calls the system at this address next.
+pub(crate) fn calls_system(address: u64) {
+    SYSTEM.store(address, Ordering::Relaxed);
 }
 
 /// Where the thread that runs calls the system. It is there now.

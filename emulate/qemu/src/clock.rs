@@ -19,7 +19,9 @@ static NOW: AtomicU64 = AtomicU64::new(0);
 static TURN: AtomicU64 = AtomicU64::new(u64::MAX);
 /// How much is computed before the next sample, from when the simulator was told last, in cycles.
 static UNSAMPLED: AtomicU64 = AtomicU64::new(0);
-/// The earlier of the two, in parts.
+/// A time at which something happens only because of the time, in parts.
+static DUE: AtomicU64 = AtomicU64::new(u64::MAX);
+/// The earlier of the time up to which the thread may run and that of the next sample, in parts.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// The time of which the simulator knows, in cycles.
 static KNOWN: AtomicU64 = AtomicU64::new(0);
@@ -55,6 +57,23 @@ pub(crate) fn now() -> Cycles {
 #[inline(always)]
 pub(crate) fn is_over() -> bool {
     NOW.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed)
+}
+
+/// Something happens at this time only because of the time. There is one such time, and the latest of [`Cycles::MAX`] is
+/// none.
+pub(crate) fn set_due(at: Cycles) {
+    DUE.store(at.0.saturating_mul(PARTS), Ordering::Relaxed);
+}
+
+/// Whether there is a time at which something happens only because of the time.
+pub(crate) fn has_due() -> bool {
+    DUE.load(Ordering::Relaxed) < u64::MAX
+}
+
+/// Whether it has come.
+#[inline]
+pub(crate) fn is_due() -> bool {
+    NOW.load(Ordering::Relaxed) >= DUE.load(Ordering::Relaxed)
 }
 
 /// Whether it has to let others go on.
@@ -98,7 +117,8 @@ pub(crate) fn set(now: Cycles, limit: Cycles) {
     let part = NOW.load(Ordering::Relaxed) % PARTS;
     NOW.store(now.0 * PARTS + part, Ordering::Relaxed);
     KNOWN.store(now.0, Ordering::Relaxed);
-    TURN.store(limit.0.saturating_mul(PARTS), Ordering::Relaxed);
+    let due = DUE.load(Ordering::Relaxed);
+    TURN.store(limit.0.saturating_mul(PARTS).min(due), Ordering::Relaxed);
     set_limit();
 }
 

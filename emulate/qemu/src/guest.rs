@@ -7,12 +7,13 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
+use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::frames::Frames;
 use kilocore_sim::{Filter, Guest, Guests};
 
 use crate::call::Call;
 use crate::counts::HANDOVERS;
-use crate::{calls, clock, repeats, report, stacks, window};
+use crate::{calls, clock, repeats, report, stacks};
 
 /// The number of no processor of QEMU's.
 const NOBODY: c_uint = c_uint::MAX;
@@ -23,6 +24,14 @@ static GUESTS: OnceLock<Guests> = OnceLock::new();
 static RUNS: AtomicU32 = AtomicU32::new(NOBODY);
 /// The lines of the core that it runs on.
 static FILTER: AtomicPtr<Filter> = AtomicPtr::new(ptr::null_mut());
+
+/// What is called when a time has come that somebody waits for ([`clock::set_due`]).
+static AT_DUE: OnceLock<fn(Cycles)> = OnceLock::new();
+
+/// Has this function called when a time has come that somebody waits for.
+pub(crate) fn call_when_due(happens: fn(Cycles)) {
+    AT_DUE.get_or_init(|| happens);
+}
 
 /// A thread of the program, as its own code knows it.
 #[derive(Debug)]
@@ -119,8 +128,20 @@ pub(crate) fn goes_on(thread: &Thread) {
     repeats::goes_on(&thread.repeats);
     calls::goes_on(&thread.frames);
     let now = thread.guest.now();
-    clock::set(now, thread.guest.limit().min(window::due()));
-    window::time_passes(now);
+    clock::set(now, thread.guest.limit());
+    if clock::is_due()
+        && let Some(happens) = AT_DUE.get()
+    {
+        happens(now);
+    }
+}
+
+/// Lets all happen that is earlier than the time of the thread that runs.
+#[inline(never)]
+pub(crate) fn let_others_go_on() {
+    if let Some(thread) = this_thread() {
+        simulate(&thread, Guest::catch_up);
+    }
 }
 
 /// Nothing is simulated any more: all threads go on, and nothing costs anything.

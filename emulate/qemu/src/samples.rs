@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kilocore_platform::Cycles;
 use kilocore_sim::Place;
 
-use crate::{accesses, clock, guest, stacks};
+use crate::{clock, guest, stacks};
 
 /// From one sample to the next: at least so long, and less than twice as long.
 const LEAST: u64 = 340;
@@ -21,7 +21,7 @@ static RANDOM: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
 pub(crate) fn bound(address: u64) {
     take_if_due(address);
     if clock::has_to_give_way() {
-        accesses::let_others_go_on();
+        guest::let_others_go_on();
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use kilocore_platform::Cycles;
 use kilocore_sim::{Guests, Outcome, TaskTimes};
 
-use crate::{blocks, counts, guest, moves, report, stacks};
+use crate::{blocks, counts, guest, lives, moves, stacks};
 
 /// What had happened when the part began.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) fn begin() {
     blocks::forget();
     moves::forget();
     stacks::forget();
-    report::forget(now);
+    lives::forget(now);
 }
 
 /// What has happened since then: an outcome that begins there, and how many pages were touched for the first time.

@@ -12,7 +12,7 @@ use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::{Guests, Newborn, Options, TaskId};
 
 use crate::guest::{self, Thread};
-use crate::{binding, calls, clock, memory, repeats, report, window};
+use crate::{binding, calls, clock, lives, memory, repeats, results, window};
 
 /// What making a thread takes its parent besides the call. Estimated: 10 to 20 µs with the mapping of its stack,
 /// on machines of the last fifteen years, half of them in the kernel.
@@ -103,7 +103,7 @@ pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u
     // run since would wait for its turn where it cannot be stopped.
     let newborn = guest::simulate(thread, |guest| {
         guest.in_system(BIRTH);
-        report::thread_begins(guest.now());
+        lives::thread_begins(guest.now());
         guest.fork()
     });
     binding::thread_begins(number, newborn.task());
@@ -122,9 +122,9 @@ pub(crate) fn end() {
     let clears = thread.clears.get();
     guest::simulate(&thread, |guest| {
         guest.catch_up();
-        report::thread_ends(guest.now(), guest.task() != FIRST);
+        lives::thread_ends(guest.now(), guest.task() != FIRST);
     });
-    if !report::has_threads() {
+    if !lives::has_threads() {
         window::threads_have_ended();
     }
     repeats::stop();
@@ -148,7 +148,7 @@ pub(crate) fn exit() {
         let (outcome, chain) = guest::simulate(&thread, |guest| (guest.outcome(), guest.chain()));
         let page_faults = guest::machine().map_or(0, Guests::page_faults);
         if let Some(outcome) = outcome {
-            report::write(outcome, &chain, page_faults);
+            results::write(outcome, &chain, page_faults, window::seen());
         }
     }
     stop();

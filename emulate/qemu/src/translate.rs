@@ -8,7 +8,7 @@ use kilocore_qemu_plugin::instruction::{Kind, is_on_stack, jumps_back, kind};
 use kilocore_qemu_plugin::instruction_bytes;
 
 use crate::site::Site;
-use crate::{accesses, blocks, calls, clock, counter, takes, watched, window};
+use crate::{accesses, blocks, clock, counter, takes, watched, window};
 
 /// The prefix of an instruction that does not let others come between its load and its store.
 const LOCK: u8 = 0xf0;
@@ -97,13 +97,13 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
                     );
                 }
                 match kind {
-                    Kind::Call => calls::called,
-                    Kind::Return => calls::returned,
+                    Kind::Call => accesses::called,
+                    Kind::Return => accesses::returned,
                     _ => accesses::referred,
                 }
             };
             if bytes == SYSTEM {
-                let before = calls::before_system;
+                let before = accesses::before_system;
                 api::qemu_plugin_register_vcpu_insn_exec_cb(
                     instruction,
                     before,
@@ -122,7 +122,7 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
         let translated = blocks::translated(api::qemu_plugin_tb_vaddr(block), time, sites);
         let data = ptr::from_ref(translated).cast_mut().cast();
         if let Some(add) = api::add_inline() {
-            if may_repeat && (is_detailed || window::has_due()) {
+            if may_repeat && (is_detailed || clock::has_due()) {
                 let begins = accesses::block_begins;
                 api::qemu_plugin_register_vcpu_tb_exec_cb(block, begins, NO_REGISTERS, data);
             }

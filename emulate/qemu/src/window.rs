@@ -9,13 +9,13 @@
 //! each run.
 
 use std::ffi::{c_uint, c_void};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kilocore_emulation_orders::{Orders, Place, Seen, Window};
 use kilocore_platform::Cycles;
 
-use crate::{accesses, forward, guest, machine, report, since, watched};
+use crate::{clock, forward, guest, machine, results, since, watched};
 
 /// How far the program is.
 static STAGE: AtomicU8 = AtomicU8::new(INSIDE);
@@ -26,8 +26,6 @@ const DETAILED: u8 = 1;
 /// The part has begun.
 const INSIDE: u8 = 2;
 
-/// When the next place that is a time is reached, in cycles.
-static DUE: AtomicU64 = AtomicU64::new(u64::MAX);
 static ASKED: Mutex<Option<Asked>> = Mutex::new(None);
 
 /// A part of the run that is not all of it.
@@ -88,6 +86,7 @@ pub(crate) fn begin(orders: &Orders) {
     }
     watched::begin(asked.places());
     asked.plan();
+    guest::call_when_due(time_passes);
     STAGE.store(stage, Ordering::Relaxed);
     *lock() = Some(asked);
 }
@@ -111,17 +110,6 @@ pub(crate) fn seen() -> Option<Seen> {
     })
 }
 
-/// When something happens only because of the time.
-#[inline]
-pub(crate) fn due() -> Cycles {
-    Cycles(DUE.load(Ordering::Relaxed))
-}
-
-/// Whether something happens only because of the time.
-pub(crate) fn has_due() -> bool {
-    due() < Cycles::MAX
-}
-
 /// A function is about to be called that is looked for: the one at this address.
 pub(crate) extern "C" fn called(vcpu: c_uint, address: *mut c_void) {
     if !guest::runs(vcpu) {
@@ -129,7 +117,7 @@ pub(crate) extern "C" fn called(vcpu: c_uint, address: *mut c_void) {
     }
     if is_detailed() {
         // Which thread's call comes first is to be known.
-        accesses::let_others_go_on();
+        guest::let_others_go_on();
     }
     if guest::runs(vcpu) {
         happens(Event::Called(address.addr() as u64));
@@ -164,11 +152,8 @@ pub(crate) fn threads_have_ended() {
 }
 
 /// It is this late for the thread that runs.
-#[inline]
-pub(crate) fn time_passes(now: Cycles) {
-    if now >= due() {
-        happens(Event::Time(now));
-    }
+fn time_passes(now: Cycles) {
+    happens(Event::Time(now));
 }
 
 /// What an event reaches.
@@ -184,7 +169,7 @@ fn happens(event: Event) {
     let reached = lock().as_mut().map(|asked| asked.reached_by(event)).unwrap_or_default();
     if reached.until {
         note(|seen| &mut seen.until_ns);
-        report::write_here();
+        results::write_here(seen());
         // SAFETY: it ends the process at once, whatever its threads do.
         unsafe { libc::_exit(0) }
     }
@@ -247,7 +232,7 @@ impl Asked {
             Place::Time(ns) => Some(machine::cycles(*ns).0),
             _ => None,
         });
-        DUE.store(times.min().unwrap_or(u64::MAX), Ordering::Relaxed);
+        clock::set_due(Cycles(times.min().unwrap_or(u64::MAX)));
     }
 }
 

@@ -193,6 +193,12 @@ impl Coherence {
         elsewhere || shared && (written || lately) || written && !state.waiters.is_empty()
     }
 
+    /// Whether a core that others have taken a line from may use it still.
+    pub(crate) fn keeps(&self, line: LineId, cache: CacheId, now: Cycles) -> bool {
+        let has = self.kept.as_ref().is_some_and(|kept| kept.has(line, cache, now));
+        has && self.lines[line].waiters.is_empty()
+    }
+
     /// Serves an access that arrives at `now` and does not [hit](Self::hits). Returns the moment at
     /// which the core has the line.
     pub(crate) fn serve(
@@ -213,7 +219,13 @@ impl Coherence {
         }
         let start = self.line_start(costs, line, here, now);
         let latency = self.fetch_latency(costs, line, here, start);
-        self.keep(line, here, now, start, latency);
+        let owner = self.lines[line].owner;
+        if let Some(kept) = &mut self.kept
+            && owner != NOBODY
+            && owner != cache
+        {
+            kept.keep(line, owner, now, start, latency);
+        }
         let done = match access {
             Access::Read => self.finish_read(costs, line, here, start, latency),
             Access::Write | Access::Rmw => self.finish_write(costs, line, here, start, latency),

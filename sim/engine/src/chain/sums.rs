@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::ids::TaskId;
 use crate::outcome::{Activity, TaskTimes};
 
-use super::{ChainPart, ChainShare, HandOver, Place};
+use super::parts::{ChainPart, ChainShare, HandOver, Place};
 
 /// So many parts are told apart of what one link has. If there are more, the smaller half of them is added up without
 /// their places.

@@ -7,9 +7,6 @@
 
 use kilocore_platform::Cycles;
 
-use super::Coherence;
-use super::line::NOBODY;
-use crate::costs::CoreLocation;
 use crate::ids::{CacheId, LineId};
 use crate::table::Table;
 
@@ -35,35 +32,26 @@ impl Kept {
         let none = Few { lines: [(LineId(u32::MAX), Cycles(0)); LINES], next: 0 };
         Self(vec![none; caches].into())
     }
-}
 
-impl Coherence {
-    /// Whether a core that others have taken a line from may use it still.
-    pub(crate) fn keeps(&self, line: LineId, cache: CacheId, now: Cycles) -> bool {
-        let Some(Kept(kept)) = self.kept.as_deref() else { return false };
-        let alone = self.lines[line].waiters.is_empty();
-        alone && kept[cache].lines.iter().any(|&(kept, until)| kept == line && now < until)
+    /// Whether a core has a line still at this time.
+    pub(super) fn has(&self, line: LineId, cache: CacheId, now: Cycles) -> bool {
+        self.0[cache].lines.iter().any(|&(kept, until)| kept == line && now < until)
     }
 
-    /// A request of `here` comes at `now`, and it is the line's turn to serve it at `start`. Who has the line keeps it
-    /// until the request arrives there.
+    /// Another core asks for a line at `now`, and it is the line's turn to serve it at `start`. Who has it, its owner,
+    /// keeps it until the request arrives there.
     pub(super) fn keep(
         &mut self,
         line: LineId,
-        here: CoreLocation,
+        owner: CacheId,
         now: Cycles,
         start: Cycles,
         latency: Cycles,
     ) {
-        let owner = self.lines[line].owner;
-        let Some(Kept(kept)) = self.kept.as_deref_mut() else { return };
-        if owner == NOBODY || owner == here.cache {
-            return;
-        }
         let part = Cycles(latency.0 / PARTS);
         // One that has to wait for the line waits at the line's home.
         let until = start.max(now + part) + part;
-        let Few { lines, next } = &mut kept[owner];
+        let Few { lines, next } = &mut self.0[owner];
         lines[*next] = (line, until);
         *next = (*next + 1) % LINES;
     }

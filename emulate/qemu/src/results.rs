@@ -1,0 +1,76 @@
+//! What the run reports when it has ended.
+
+use kilocore_emulation_orders::{Counts, MappedFile, Report, Seen, Span, ThreadTimes};
+use kilocore_linux::maps::Mapping;
+use kilocore_platform::Cycles;
+use kilocore_qemu_plugin::mappings;
+use kilocore_sim::{Activity, Chain, Guests, Outcome};
+
+use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
+use crate::{blocks, chain, depends, guest, lives, machine, moves, report, since, stacks};
+
+/// Writes the report of a program that is to be ended here, where the part ends that was asked for.
+pub(crate) fn write_here(seen: Option<Seen>) {
+    let Some(thread) = guest::this_thread() else { return };
+    let (outcome, chain) = guest::simulate(&thread, |guest| {
+        let until_now =
+            |outcome| Outcome { end: guest.now(), tasks: guest.times_of_all(), ..outcome };
+        (guest.outcome().map(until_now), guest.chain())
+    });
+    lives::are_cut();
+    if let Some(outcome) = outcome {
+        write(outcome, &chain, guest::machine().map_or(0, Guests::page_faults), seen);
+    }
+}
+
+/// Writes the report of a program that ends.
+pub(crate) fn write(outcome: Outcome, chain: &Chain, page_faults: u64, seen: Option<Seen>) {
+    let ns = machine::ns;
+    let (begin, outcome, page_faults) = since::then(outcome, page_faults);
+    let (first, last) = lives::span();
+    let after = |time: Cycles| time.since(begin);
+    // Threads that the exit ends have worked up to now.
+    let last = last.map_or(outcome.end, after);
+    let parallel = first.map(|first| Span { start_ns: ns(after(first)), end_ns: ns(last) });
+    let threads = outcome.tasks.iter().map(|times| {
+        let of = |activity| ns(times.of(activity));
+        ThreadTimes {
+            working_ns: of(Activity::Working),
+            stalled_ns: of(Activity::Stalled),
+            spinning_ns: of(Activity::Spinning) + of(Activity::LowPower),
+            system_ns: of(Activity::System),
+        }
+    });
+    report::put(&Report {
+        end_ns: ns(outcome.end),
+        parallel,
+        threads: threads.collect(),
+        counts: Counts {
+            instructions: blocks::instructions(),
+            misses: MISSES.get(),
+            transfers: TRANSFERS.get(),
+            handovers: HANDOVERS.get(),
+            spins: SLEEPS.get(),
+            page_faults,
+            system_calls: CALLS.get(),
+            outside: OUTSIDE.get(),
+        },
+        lines: moves::dearest(),
+        code: blocks::slowest(),
+        chain: chain::reported(chain),
+        stacks: stacks::reported(),
+        files: mappings().into_iter().filter(is_file).map(file).collect(),
+        dependence: depends::all(),
+        seen,
+        failure: None,
+    });
+}
+
+fn is_file(mapping: &Mapping) -> bool {
+    mapping.file().is_some()
+}
+
+fn file(mapping: Mapping) -> MappedFile {
+    let Mapping { start, end, offset, path, .. } = mapping;
+    MappedFile { start, end, offset, path }
+}
