@@ -434,7 +434,7 @@ fn where_nothing_can_be_written_the_run_is_the_same() {
     assert!(again.report == first.report && again.known_since.is_none());
     let why = again.for_once.unwrap_or_default();
     assert!(why.contains("cannot be written"), "{why}");
-    assert_eq!(place.entries(), std::slice::from_ref(&entry), "nothing is left half written");
+    assert_eq!(place.entries(), std::slice::from_ref(entry), "nothing is left half written");
 }
 
 #[test]
