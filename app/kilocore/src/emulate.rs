@@ -79,8 +79,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     reports: Reports,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options. {cores} or
-    /// {threads} in them becomes the number of cores. Its input is empty, and its output goes to standard error. If nothing has changed
-    /// since it was emulated before, it is not run, and prints nothing
+    /// {threads} in them becomes the number of cores. Its input is empty, and its output goes to standard error. If
+    /// nothing has changed since it was emulated before, it is not run, and prints nothing
     #[arg(trailing_var_arg = true, required_unless_present = "build_qemu", value_name = "COMMAND")]
     command: Vec<OsString>,
 }

@@ -1,5 +1,6 @@
 //! Binding of threads to processors, which are those of the simulated machine.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kilocore_sim::{CoreSet, TaskId};
@@ -11,19 +12,17 @@ use crate::memory;
 /// The most bytes of a mask that are looked at: more processors than any machine file has.
 const MOST_BYTES: usize = 128;
 
-/// The tasks of threads that live, by the numbers that the kernel has given these.
-static NUMBERS: Mutex<Vec<(u64, TaskId)>> = Mutex::new(Vec::new());
+/// The tasks of threads that the program has made, by the numbers that the kernel has given these: that of one that is gone
+/// may be another one's.
+static TASKS: Mutex<BTreeMap<u64, TaskId>> = Mutex::new(BTreeMap::new());
 
-fn numbers() -> MutexGuard<'static, Vec<(u64, TaskId)>> {
-    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
+fn tasks() -> MutexGuard<'static, BTreeMap<u64, TaskId>> {
+    TASKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A thread with this number has been made.
 pub(crate) fn thread_begins(number: u64, task: TaskId) {
-    let mut numbers = numbers();
-    // The kernel gives the number of one that is gone to another one.
-    numbers.retain(|&(other, _)| other != number);
-    numbers.push((number, task));
+    tasks().insert(number, task);
 }
 
 /// The task of a thread with this number, of which 0 is the caller's own. None if it is none of the program's.
@@ -33,7 +32,7 @@ fn task(thread: &Thread, number: u64) -> Option<TaskId> {
     match number {
         0 => Some(thread.guest.task()),
         _ if number == first => Some(TaskId(0)),
-        _ => numbers().iter().find(|&&(other, _)| other == number).map(|&(_, task)| task),
+        _ => tasks().get(&number).copied(),
     }
 }
 

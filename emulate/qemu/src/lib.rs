@@ -19,7 +19,6 @@
 //!   each thread is then, `calls.rs` knows, and where it computes, `samples.rs`.
 //! * **What the program sees of the machine** is the simulated one: its processors and nodes (`described.rs`), which
 //!   one a thread is on, and what time it is (`seen.rs`), also by the counter of cycles (`counter.rs`).
-//!
 //! * **What the run depends on**, and whether its result can be used again, is noted on the way (`depends.rs`).
 //! * **Only a part of the run** may be asked for (`window.rs`). What comes before it is fast-forwarded as far as that is
 //!   sound (`forward.rs`).
@@ -118,7 +117,6 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     window::begin(&orders);
     stacks::begin(&orders);
     threads::begin(&orders)?;
-    outside::begin();
     watchdog::begin()?;
     listen(id);
     Ok(())

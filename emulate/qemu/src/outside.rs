@@ -1,33 +1,8 @@
 //! Calls that wait for something that is not simulated: other processes, terminals, networks.
 
-use std::mem;
-use std::sync::OnceLock;
-
 use libc::c_int;
 
-/// The files of the program's output and of its messages, as they were when it began: their devices and numbers.
-static OUTPUTS: OnceLock<[Option<(u64, u64)>; 2]> = OnceLock::new();
-
-/// The program begins.
-pub(crate) fn begin() {
-    OUTPUTS.get_or_init(|| [libc::STDOUT_FILENO, libc::STDERR_FILENO].map(file));
-}
-
-/// The file of a descriptor.
-fn file(descriptor: c_int) -> Option<(u64, u64)> {
-    // SAFETY: all zeroes are such a description, which is written while it lives.
-    unsafe {
-        let mut seen: libc::stat = mem::zeroed();
-        (libc::fstat(descriptor, &raw mut seen) == 0).then_some((seen.st_dev, seen.st_ino))
-    }
-}
-
-/// Whether a descriptor is one of those to which the program was to write. Who reads there is no concern of the machine, so
-/// that no simulated time passes until there is room.
-fn is_output(descriptor: c_int) -> bool {
-    let outputs = OUTPUTS.get().copied().unwrap_or_default();
-    file(descriptor).is_some_and(|own| outputs.contains(&Some(own)))
-}
+use crate::descriptors::Of;
 
 /// Whether a call may wait for something outside. It is not asked of those that the simulator does.
 pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
@@ -40,7 +15,8 @@ pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
         | libc::SYS_accept
         | libc::SYS_accept4 => !is_ready(descriptor, libc::POLLIN),
         libc::SYS_write | libc::SYS_writev | libc::SYS_sendto | libc::SYS_sendmsg => {
-            !is_ready(descriptor, libc::POLLOUT) && !is_output(descriptor)
+            // Who reads its output is no concern of the machine: no simulated time passes until there is room.
+            !is_ready(descriptor, libc::POLLOUT) && Of::the(descriptor) != Of::Output
         }
         // With no time to wait they only look.
         libc::SYS_poll => c as c_int != 0,

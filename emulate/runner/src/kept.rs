@@ -18,8 +18,8 @@ use kilocore_emulation_orders::{Dependence, SeenFile};
 use kilocore_kept_files::KeptFiles;
 
 use crate::kept_run::Question;
-use crate::names::{Names, Symbols};
-use crate::{Causes, KeptRun, Point, StackTimes};
+use crate::names::Symbols;
+use crate::{KeptRun, Point};
 
 /// The bytes that all files together may take.
 const MOST_BYTES: u64 = 128 << 20;
@@ -51,16 +51,10 @@ impl KeptRuns {
             && report.failure.is_none()
             && report.dependence.also.is_none()
             && report.dependence.files.iter().all(SeenFile::is_so);
+        let well = ExitStatus::from_raw(0);
         is_same.then(|| Point {
-            causes: Causes::of(&report, symbols),
-            stacks: StackTimes::of(&report, &mut Names::new(&report.files, symbols)),
-            report,
-            status: ExitStatus::from_raw(0),
-            interrupted: false,
-            took,
-            computed,
             known_since: Some(ended),
-            for_once: None,
+            ..Point::of(report, well, took, computed, symbols)
         })
     }
 

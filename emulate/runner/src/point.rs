@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use kilocore_emulation_orders::Report;
 
+use crate::names::Symbols;
 use crate::{Causes, StackTimes};
 
 /// A run of a program on a simulated machine.
@@ -31,6 +32,27 @@ pub struct Point {
 }
 
 impl Point {
+    /// One that has been emulated now and that nobody has interrupted, with the names that its report needs.
+    pub(crate) fn of(
+        report: Report,
+        status: ExitStatus,
+        took: Duration,
+        computed: Duration,
+        symbols: &mut Symbols,
+    ) -> Self {
+        Self {
+            causes: Causes::of(&report, symbols),
+            stacks: StackTimes::of(&report, symbols),
+            report,
+            status,
+            interrupted: false,
+            took,
+            computed,
+            known_since: None,
+            for_once: None,
+        }
+    }
+
     /// Whether the program ended in another way than it should.
     #[must_use]
     pub fn ended_badly(&self) -> bool {

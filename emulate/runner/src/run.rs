@@ -14,9 +14,9 @@ use kilocore_process::{
 use kilocore_qemu::{Plugin, Program, QemuError, command};
 
 use crate::environment::environment;
-use crate::names::{Names, Symbols};
+use crate::names::Symbols;
 use crate::question::Run;
-use crate::{Causes, EmulateError, Emulator, Point, StackTimes, window};
+use crate::{EmulateError, Emulator, Point, window};
 
 /// A run that is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -209,16 +209,10 @@ fn run_under_qemu(
     if end.status.success() && !end.interrupted {
         window::check(&orders.window, &exact.window, &report)?;
     }
+    let computed = end.user + end.system;
     Ok(Point {
-        causes: Causes::of(&report, symbols),
-        stacks: StackTimes::of(&report, &mut Names::new(&report.files, symbols)),
-        report,
-        status: end.status,
         interrupted: end.interrupted,
-        took: end.elapsed,
-        computed: end.user + end.system,
-        known_since: None,
-        for_once: None,
+        ..Point::of(report, end.status, end.elapsed, computed, symbols)
     })
 }
 

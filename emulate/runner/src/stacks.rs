@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kilocore_emulation_orders::{Report, StackCall, Stacks, ThreadTimes};
 use kilocore_show::folded_frame;
 
-use crate::names::Names;
+use crate::names::{Names, Symbols};
 
 /// Where the time of a run went, by call stack: functions from the outermost on, joined by semicolons, and
 /// what threads did in the last one.
@@ -17,7 +17,8 @@ const DOES: [&str; 4] = ["[computing]", "[waits for lines]", "[spins]", "[in ker
 
 impl StackTimes {
     /// Those that a run reports.
-    pub(crate) fn of(report: &Report, names: &mut Names<'_>) -> Self {
+    pub(crate) fn of(report: &Report, symbols: &mut Symbols) -> Self {
+        let mut names = Names::new(&report.files, symbols);
         let calls = &report.stacks.calls;
         let mut all = Self::default();
         if calls.len() < Stacks::BEGINNINGS {

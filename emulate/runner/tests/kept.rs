@@ -8,11 +8,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kilocore_emulation::{Asked, Emulator, KeptRuns, Point};
-use kilocore_emulation_orders::{Orders, SeenFile};
+use kilocore_emulation_orders::Orders;
 use kilocore_kept_files::KeptFiles;
 use tempfile::TempDir;
 
-use crate::support::{MACHINE, emulator, program, with};
+use crate::support::{MACHINE, emulator, program, settle, with};
 
 /// A folder for files of a test, and one in which results are kept.
 struct Place {
@@ -64,13 +64,6 @@ impl Place {
     }
 }
 
-/// Waits until a change of a file would be seen by its times, which go on by themselves.
-fn settle(path: &Path) {
-    while SeenFile::at(path.to_str().expect("plain"), true).is_err() {
-        std::thread::yield_now();
-    }
-}
-
 fn words(program: &Path, arguments: &[&str]) -> Vec<OsString> {
     [program.into()].into_iter().chain(arguments.iter().map(OsString::from)).collect()
 }
@@ -94,11 +87,8 @@ fn is_new(point: &Point) {
     assert_eq!(point.for_once, None);
 }
 
-/// The program `reads`, once its own times count.
 fn reads() -> PathBuf {
-    let path = program("reads", &[]);
-    settle(&path);
-    path
+    program("reads", &[])
 }
 
 #[test]
@@ -108,7 +98,6 @@ fn a_second_run_is_known_and_the_same_in_all_digits() {
         [("sharing", &["4", "300", "8"][..]), ("work", &["4", "40", "300", "100", "mutex"])]
     {
         let program = program(name, &[]);
-        settle(&program);
         let words = words(&program, arguments);
         let (first, printed) = place.asked(&usual(), &words);
         is_new(&first);

@@ -8,12 +8,13 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 
 use kilocore_emulation::{Asked, EmulateError, Emulator, Point, emulate};
-use kilocore_emulation_orders::{Orders, Window};
+use kilocore_emulation_orders::{Orders, SeenFile, Window};
 use kilocore_process::{Input, Output};
 
 pub(crate) const MACHINE: &str = "opteron-6344-4s";
 
-/// The program `tests/programs/NAME.c`, compiled once, with these options.
+/// The program `tests/programs/NAME.c`, compiled once, with these options. It is not as young as that its next change
+/// could be missed: such a run is not the same as a later one in what it says of its files.
 pub(crate) fn program(name: &str, options: &[&str]) -> PathBuf {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     static ONE: Mutex<()> = Mutex::new(());
@@ -30,7 +31,15 @@ pub(crate) fn program(name: &str, options: &[&str]) -> PathBuf {
             .status();
         assert!(compiled.expect("there is a compiler").success(), "{name} compiles");
     }
+    settle(&program);
     program
+}
+
+/// Waits until a change of a file would be seen by its times, which go on by themselves.
+pub(crate) fn settle(path: &Path) {
+    while SeenFile::at(path.to_str().expect("plain"), true).is_err() {
+        std::thread::yield_now();
+    }
 }
 
 pub(crate) fn emulator() -> Emulator {
@@ -53,26 +62,30 @@ pub(crate) fn under(lock: &str, cores: u32, program: &Path, arguments: &[&str]) 
     let mut variables = kilocore_process::preload_environment(&library);
     variables.push(("KILOCORE_LOCK".into(), lock.into()));
     let whole = Window::default();
-    let (point, text) =
-        try_with(cores, whole, variables, program, arguments).expect("it is emulated");
-    assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
-    (point, text)
+    well(cores, arguments, try_with(cores, whole, variables, program, arguments))
 }
 
 /// The same with pages on all nodes in turn, for one that ends well.
 pub(crate) fn interleaved(cores: u32, program: &Path, arguments: &[&str]) -> Point {
     let orders = Orders { interleaved: true, ..orders(cores) };
-    let (point, text) = try_as_asked(orders.into(), program, arguments).expect("it is emulated");
-    assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
-    point
+    well(cores, arguments, try_as_asked(orders.into(), program, arguments)).0
 }
 
 /// One that ends well, with the calls that led to where its time went.
 pub(crate) fn with_stacks(cores: u32, program: &Path) -> Point {
     let orders = Orders { stacks: true, ..orders(cores) };
-    let (point, text) = try_as_asked(orders.into(), program, &[]).expect("it is emulated");
-    assert!(point.status.success(), "{}: {text}", point.status);
-    point
+    well(cores, &[], try_as_asked(orders.into(), program, &[])).0
+}
+
+/// What came out and was printed, of a program that has ended well.
+fn well(
+    cores: u32,
+    arguments: &[&str],
+    tried: Result<(Point, String), EmulateError>,
+) -> (Point, String) {
+    let (point, text) = tried.expect("it is emulated");
+    assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
+    (point, text)
 }
 
 pub(crate) fn orders(cores: u32) -> Orders {
@@ -131,7 +144,5 @@ pub(crate) fn with(
 
 /// The same for one that ends well.
 pub(crate) fn on(cores: u32, program: &Path, arguments: &[&str]) -> (Point, String) {
-    let (point, text) = try_on(cores, program, arguments).expect("it is emulated");
-    assert!(point.status.success(), "{arguments:?} on {cores}: {} {text}", point.status);
-    (point, text)
+    well(cores, arguments, try_on(cores, program, arguments))
 }

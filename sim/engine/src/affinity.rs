@@ -113,16 +113,21 @@ impl Engine {
         steering.is_none_or(|steering| steering.tasks[task].cores.contains(cpu(core)))
     }
 
+    /// What concerns schedulers and where tasks may run, made if nothing has so far.
+    pub(crate) fn steering(&mut self) -> &mut Steering {
+        let cores = self.cores.len() as u32;
+        self.steering.get_or_insert_with(|| Box::new(Steering::new(cores)))
+    }
+
     /// Lets a task run on these cores only, as it asks for itself or another one does. One that runs elsewhere leaves, but
     /// for the current one, which has to suspend itself for that. Whether any of them is one of the machine.
     pub(crate) fn allow(&mut self, task: TaskId, cores: &CoreSet) -> bool {
-        let all = self.cores.len() as u32;
-        let cores = cores.intersection(&CoreSet::first(all));
+        let cores = cores.intersection(&CoreSet::first(self.cores.len() as u32));
         if cores.is_empty() || task.index() >= self.tasks.len() {
             return false;
         }
         let tasks = self.tasks.len();
-        let steering = self.steering.get_or_insert_with(|| Box::new(Steering::new(all)));
+        let steering = self.steering();
         steering.know(tasks);
         steering.allow(task, cores);
         if task != self.running_task() {

@@ -18,7 +18,6 @@ use crate::platform::slots::{prepare_slots, reset_slots};
 use crate::region::SimRegion;
 use crate::scheduler::Scheduler;
 use crate::state::{Task, TaskState};
-use crate::steering::Steering;
 use crate::uncached::{Uncached, UncachedMemory, WORD_SHIFT};
 
 /// How a simulation is run.
@@ -145,7 +144,7 @@ impl Simulation {
     /// If it does not have as many hardware threads as the simulation has cores.
     pub fn share_caches(&mut self, hardware: Hardware) {
         assert_eq!(hardware.threads(), self.engine.cores.len(), "hardware threads for the cores");
-        self.steering().execution = Some(Execution::new(hardware));
+        self.engine.steering().execution = Some(Execution::new(hardware));
     }
 
     /// Makes waiters keep their cores however long they wait.
@@ -185,7 +184,7 @@ impl Simulation {
         let turn = task.0 % own.len().max(1);
         let core = own.iter().nth(turn as usize).ok_or(SimError::NoCore { task })?;
         let task = self.spawn_at(CoreId(core.0), body)?;
-        self.steering().allow(task, own);
+        self.engine.steering().allow(task, own);
         Ok(())
     }
 
@@ -204,12 +203,7 @@ impl Simulation {
 
     /// Lets a scheduler decide where tasks run, and which is next on a core.
     pub fn schedule_with(&mut self, scheduler: Box<dyn Scheduler>) {
-        self.steering().schedule_with(scheduler);
-    }
-
-    fn steering(&mut self) -> &mut Steering {
-        let cores = self.engine.cores.len() as u32;
-        self.engine.steering.get_or_insert_with(|| Box::new(Steering::new(cores)))
+        self.engine.steering().schedule_with(scheduler);
     }
 
     /// Switches the machine on and runs it until all tasks have ended.
