@@ -167,6 +167,38 @@ fn a_sleep_that_nobody_ends_is_a_part_of_the_chain() {
 
 #[test]
 fn the_last_of_several_events_that_a_wait_needs_ends_it() {
+    // On one core. Who is woken does not go on before the other one's time on the core is up.
+    let waits = AtomicU32::new(0);
+    let (chain, outcome) = joined(1, 2, move |guest, index| {
+        guest.is_at(Place(10 + index));
+        if index == 1 {
+            guest.futex_wait(DATA, || waits.fetch_add(1, Ordering::Relaxed) == 0, None);
+            guest.compute(Cycles(100_000_000));
+        } else {
+            while waits.load(Ordering::Relaxed) == 0 {
+                guest.compute(Cycles(10_000));
+                guest.yield_now();
+            }
+            guest.futex_wake(DATA, 1);
+            guest.is_at(Place(20));
+            for _ in 0..4_000 {
+                guest.compute(Cycles(10_000));
+                guest.catch_up();
+            }
+        }
+    });
+    check(&chain, &outcome);
+    let of = |how, waker| {
+        let over = HandOver { how, waiter: Place(11), waker };
+        chain.parts.iter().find(|share| share.part == ChainPart::HandOver(over))
+    };
+    let core = of(Waits::Core, Place(20)).expect("it gets the core");
+    assert!(core.count >= 1 && core.time < Cycles(1_000_000), "{chain:?}");
+    assert!(of(Waits::Woken, Place(12)).is_none(), "{chain:?}");
+}
+
+#[test]
+fn each_wait_of_several_has_the_event_that_ended_it() {
     // One that spins is looked after by two writers. What the first has written is not enough.
     let (chain, outcome) = joined(4, 3, |guest, index| {
         guest.is_at(Place(10 + index));
