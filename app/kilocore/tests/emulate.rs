@@ -43,9 +43,11 @@ fn run(words: &[&str], program: &Path, arguments: &[&str]) -> Output {
     run_while(command, |_| ())
 }
 
-/// The command with a folder for what is kept.
+/// The command with a folder for what is kept. Cargo adds the folder that it builds in to those in which programs look
+/// for libraries; when somebody builds there, the run would depend on that.
 fn keeping(cache: &Path, words: &[&str], program: &Path, arguments: &[&str]) -> Command {
     let mut command = kilocore();
+    command.env_remove("LD_LIBRARY_PATH");
     command.env("XDG_CACHE_HOME", cache).env_remove("KILOCORE_NO_CACHE");
     command.args(words).arg("--").arg(program).args(arguments);
     command

@@ -12,6 +12,8 @@ use kilocore_emulation_orders::{Orders, SeenFile, Window};
 use kilocore_process::{Input, Output};
 
 pub(crate) const MACHINE: &str = "opteron-6344-4s";
+/// The variable with the folders in which programs look for libraries first.
+const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
 /// The program `tests/programs/NAME.c`, compiled once, with these options. It is not as young as that its next change
 /// could be missed: such a run is not the same as a later one in what it says of its files.
@@ -123,19 +125,24 @@ fn try_as_asked(
     with(&words, &asked, &emulator())
 }
 
-/// Emulates a command with this emulator, and returns what it has printed.
+/// Emulates a command with this emulator, and returns what it has printed. Cargo adds the folder that it builds in to
+/// those in which programs look for libraries; when somebody builds there, the run would depend on that.
 pub(crate) fn with(
     words: &[OsString],
     asked: &Asked,
     emulator: &Emulator,
 ) -> Result<(Point, String), EmulateError> {
+    let mut asked = asked.clone();
+    if asked.variables.iter().all(|(name, _)| name != LIBRARIES) {
+        asked.variables.push((LIBRARIES.into(), OsString::new()));
+    }
     let mut printed: File = tempfile::tempfile().expect("there is room");
     let other = printed.try_clone().expect("a descriptor");
     let output = Output::To {
         stdout: std::os::fd::AsFd::as_fd(&other),
         stderr: std::os::fd::AsFd::as_fd(&other),
     };
-    let point = emulate(words, asked, emulator, output, Input::Empty)?;
+    let point = emulate(words, &asked, emulator, output, Input::Empty)?;
     let mut text = String::new();
     printed.rewind().expect("a file");
     printed.read_to_string(&mut text).expect("text");
