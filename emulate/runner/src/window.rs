@@ -50,10 +50,11 @@ fn none_in(path: &Path, function: &str) -> String {
     let names = function_names(path).unwrap_or_default();
     let near = nearest(function, names.iter().map(String::as_str));
     let part = || names.iter().find(|name| name.contains(function)).map(String::as_str);
+    const OF_LIBRARY: &str = "write FILE:FUNCTION for one of a library, as in libfoo.so:solve";
     let near = match near.or_else(part) {
         Some(near) => format!("did you mean {near}?"),
-        None if names.is_empty() => "it has no symbols of functions".to_owned(),
-        None => "the compiler may have put it into its callers; write FILE:FUNCTION for one of a library".to_owned(),
+        None if names.is_empty() => format!("it has no symbols of functions; {OF_LIBRARY}"),
+        None => format!("the compiler may have put it into its callers; {OF_LIBRARY}"),
     };
     format!("{} has no function of that name; {near}", path.display())
 }
