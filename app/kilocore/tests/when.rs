@@ -7,6 +7,7 @@ mod measured;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 use measured::{Measured, compiled, kilocore, run_while, wait_until};
 use tempfile::TempDir;
@@ -137,6 +138,7 @@ fn signals_begin_and_end_what_counts() {
 #[test]
 fn a_delay_leaves_the_beginning_out() {
     let steps = Steps::new();
+    let began = Instant::now();
     let measured = steps.run(steps.command(&[], &["--delay", "2"]), |_| {
         steps.wait_done(0);
         // Longer than the delay by far; on a machine so slow that this is too short, the test fails.
@@ -144,8 +146,10 @@ fn a_delay_leaves_the_beginning_out() {
         [0, 1, 2].into_iter().for_each(|step| steps.go(step));
     });
     assert_eq!((measured.status, measured.taken()), (Some(0), 110), "{measured:?}");
+    // How late the recorder notices, on a busy host, is not known.
     let wall = measured.run()["wall_ns"].as_f64().expect("a number");
-    assert!(wall > 1.0e9, "{wall}");
+    let whole = began.elapsed().as_nanos() as f64;
+    assert!(wall > 0.0 && wall <= whole - 2.0e9, "{wall} of {whole}");
 }
 
 #[test]
