@@ -114,10 +114,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
 
 /// The program changes its address space, and gives back so many bytes of it.
 fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
-    guest::simulate(thread, |guest| {
-        guest.hold_address_space(MAPPING);
-        guest.unmap(start, bytes);
-    });
+    guest::simulate(thread, |guest| guest.change_address_space(MAPPING, start, bytes));
 }
 
 /// The program comes back.

@@ -125,3 +125,30 @@ pub(crate) fn time_slice_us(cpu: u32) -> Result<Option<f64>, MeasureError> {
     }
     Ok(lower_median(gaps))
 }
+
+/// Whether a page fault of this host's kernel shares a lock of its mapping only. `None` if it does not say which
+/// version it is.
+pub(crate) fn has_mapping_locks() -> Option<bool> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    of_release(&release)
+}
+
+/// The same of a version. Linux 6.4 was the first.
+fn of_release(release: &str) -> Option<bool> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    let mut next = || numbers.next()?.parse::<u32>().ok();
+    Some((next()?, next()?) >= (6, 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_since_6_4_have_locks_of_mappings() {
+        let of = |release| of_release(release);
+        assert_eq!([of("6.4.0\n"), of("6.12.48+deb13-amd64"), of("10.0")], [Some(true); 3]);
+        assert_eq!([of("6.1.0-40-amd64"), of("3.17.6"), of("6.3")], [Some(false); 3]);
+        assert_eq!([of(""), of("6"), of("next")], [None; 3]);
+    }
+}

@@ -120,7 +120,10 @@ fn groups(machine: &Description) -> Vec<FigureGroup> {
                 row("queued kernel locks", &os.queued_kernel_locks, ""),
                 row("time slice", &os.time_slice_us, "µs"),
                 row("leaving a low-power wait", &os.low_power_exit_ns, "ns"),
-            ],
+            ]
+            .into_iter()
+            .chain(os.mapping_locks.as_ref().map(|locks| row("locks of mappings", locks, "")))
+            .collect(),
         ),
         group(
             "Power",

@@ -16,6 +16,20 @@ pub(crate) enum Turn {
 }
 
 impl Engine {
+    /// Whether it is the kernel that spins, when the running task does, and not the program.
+    pub(crate) fn spins_in_kernel(&mut self, does: bool) {
+        let task = self.running_task();
+        self.tasks[task].spins_in_kernel = does;
+    }
+
+    /// What the running task does when it spins.
+    pub(crate) fn spinning(&self) -> Activity {
+        match self.tasks[self.running_task()].spins_in_kernel {
+            true => Activity::System,
+            false => Activity::Spinning,
+        }
+    }
+
     /// Charges for an access that nobody else can notice, if it is one and may happen now. Returns
     /// what the access has to wait for if it is not.
     #[inline]

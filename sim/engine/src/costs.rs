@@ -50,6 +50,8 @@ pub(crate) struct Costs {
     pub(crate) futex_call: Cycles,
     /// Whether all who want a futex's bucket watch one line.
     pub(crate) shared_bucket: bool,
+    /// Whether a page fault shares a lock of its mapping only.
+    pub(crate) faults_apart: bool,
     pub(crate) wake: Cycles,
     pub(crate) wake_latency: Cycles,
     /// A core that is idle for longer takes longer to wake.
@@ -116,6 +118,7 @@ impl Costs {
             context_switch: cycles(&machine.os.context_switch_ns),
             futex_call: cycles(&machine.os.futex_call_ns),
             shared_bucket: machine.os.queued_kernel_locks.value < 0.5,
+            faults_apart: or(&machine.os.mapping_locks, 0.0) >= 0.5,
             wake: cycles(&machine.os.wake_ns),
             wake_latency: cycles(&machine.os.wake_latency_ns),
             deep_idle_after: match machine.os.deep_idle_after_us.value {

@@ -22,6 +22,7 @@
 //! [outside](Guest::go_outside). It leaves its core and the token, and
 //! [comes back](Guest::come_back) as a thread that has slept.
 
+mod address_space;
 mod baton;
 mod chain;
 mod memory;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
 
+use self::address_space::AddressSpace;
 pub use self::memory::GuestAccess;
 use self::token::{Shared, Turn};
 use crate::current;
@@ -82,7 +84,8 @@ impl Guests {
     ) -> Result<Self, SimError> {
         let mut engine = engine_of(machine, options)?;
         engine.admit_guests(disorder);
-        Ok(Self { shared: Arc::new(Shared::new(engine, disorder, hand_over)) })
+        let space = AddressSpace::new(engine.costs.faults_apart);
+        Ok(Self { shared: Arc::new(Shared::new(engine, disorder, space, hand_over)) })
     }
 
     /// Makes the calling thread execute the first task, which begins at time 0 on the first core.
@@ -202,7 +205,7 @@ impl Guest {
     /// be seen, which is the word of that futex.
     pub fn end(self, clears: Option<u64>, gone: impl FnOnce() + Send + 'static) {
         self.catch_up();
-        let futex = clears.and_then(memory::place_of);
+        let futex = clears.and_then(|clears| self.place_of(clears));
         GUEST.set(None);
         self.shared.end(self.task, futex, Box::new(gone));
     }

@@ -142,7 +142,7 @@ unsafe impl Platform for Sim {
 
     fn wait_until<A: Atomic>(cell: &A, how: Wait, done: impl FnMut(A::Value) -> bool) -> A::Value {
         let activity = match how {
-            Wait::Spin => Activity::Spinning,
+            Wait::Spin => with_engine(|engine| engine.spinning()).unwrap_or(Activity::Spinning),
             Wait::LowPower => Activity::LowPower,
         };
         watch(cell, activity, None, done)

@@ -62,6 +62,8 @@ pub(crate) struct Task {
     /// In how many sections of the kernel it is, one inside the other, that keep it on its core: with
     /// a lock of the kernel, or waiting for one.
     pub(crate) kernel_sections: u8,
+    /// Whether it is the kernel that spins, when it spins.
+    pub(crate) spins_in_kernel: bool,
     /// How much it has had of its core: what the scheduler goes by.
     pub(crate) run: Cycles,
     /// Since when that has not been accounted for.
@@ -98,6 +100,7 @@ impl Task {
             watching: false,
             timed_out: false,
             kernel_sections: 0,
+            spins_in_kernel: false,
             run: Cycles(0),
             run_since: Cycles(0),
             times: TaskTimes::default(),

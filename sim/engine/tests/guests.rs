@@ -182,7 +182,7 @@ fn the_filter_never_has_a_line_that_the_core_has_not() {
             guest.compute(Cycles(1_000_000));
             guest.catch_up();
             assert!(!allows(&other, false), "the other one has written it");
-            guest.unmap(DATA, 4096);
+            guest.change_address_space(Cycles(0), DATA, 4096);
             guest.end(None, || {});
         });
         guest.compute(Cycles(100_000));

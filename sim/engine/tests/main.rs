@@ -1,5 +1,6 @@
 //! Simulations of small programs.
 
+mod address_space;
 mod blocks;
 mod chain;
 mod execution;

@@ -197,6 +197,10 @@ pub struct OperatingSystem {
     /// 1 if the kernel's spin locks queue their waiters, as on x86 since Linux 4.2; 0 if they all
     /// watch one line. A futex's hash bucket has such a lock.
     pub queued_kernel_locks: Figure,
+    /// 1 if a page fault shares a lock of its mapping only, as since Linux 6.4; 0, and without it, if it shares
+    /// that of the whole address space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping_locks: Option<Figure>,
     /// Processor time that waking one thread costs the waker.
     pub wake_ns: Figure,
     /// Time from that wake-up until the woken thread runs on a core that was idle.

@@ -162,6 +162,12 @@ pub(crate) const FIELDS: &[Field] = &[
         1.0,
         "1 if the kernel's spin locks queue their waiters, 0 if these share a line",
     ),
+    optional(
+        "os.mapping_locks",
+        0.0,
+        1.0,
+        "1 if a page fault shares a lock of its mapping only, 0 if that of the address space",
+    ),
     figure("os.wake_ns", 10.0, 1e7, "what waking a thread costs the waker, in ns"),
     figure("os.wake_latency_ns", 1.0, 1e8, "from the wake until the woken thread runs, in ns"),
     figure(

@@ -10,8 +10,8 @@
 //!   latency. A load waits for [`LOAD_WAITS`] of it, a store for [`STORE_WAITS`]. Where a core walks from line to
 //!   line, its prefetchers have as many lines under way as the machine file says. Everything passes the
 //!   memory's channels.
-//! * **Nowhere yet.** The first touch of a page is a fault: the kernel takes the address space's lock for
-//!   reading, finds a frame on the node of the core, and zeroes it.
+//! * **Nowhere yet.** The first touch of a page is a fault: the kernel shares the lock of the [address
+//!   space](super::address_space), finds a frame on the node of the core, and zeroes it.
 
 use kilocore_platform::Cycles;
 
@@ -41,8 +41,6 @@ const STORE_BUFFER: Cycles = Cycles(200);
 const FAULT_NS: f64 = 500.0;
 /// How many guests a machine may have had, for the times of all of them to be counted.
 const MOST_GUESTS: u32 = 1 << 20;
-/// Where the lock of the program's address space lies in the simulated kernel.
-const ADDRESS_SPACE_LOCK: usize = 1 << 61;
 
 /// What a guest does to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,39 +194,6 @@ impl Engine {
     }
 }
 
-/// The first touch of a page.
-#[cold]
-fn fault(page: u64) {
-    take_address_space_lock();
-    let frame = with_engine(|engine| {
-        let takes = Cycles((FAULT_NS * engine.costs.clock_ghz) as u64);
-        engine.pass(Activity::System, takes);
-        engine.map_page(page)
-    });
-    if let Some(frame) = frame.flatten() {
-        Sim::initialize(frame);
-    }
-    take_address_space_lock();
-}
-
-/// Changes the word that counts the readers of the lock of the address space.
-fn take_address_space_lock() {
-    give_way_to_earlier();
-    with_engine(|engine| {
-        let line = engine.line_at(ADDRESS_SPACE_LOCK);
-        engine.access(line, Access::Rmw);
-    });
-}
-
-/// Where a byte of the program lies. Its page gets a frame if it has none.
-pub(super) fn place_of(address: u64) -> Option<SimAddress> {
-    let place = || with_engine(|engine| engine.physical(address)).flatten();
-    place().or_else(|| {
-        fault(address / PAGE_BYTES as u64);
-        place()
-    })
-}
-
 impl Guests {
     /// How many pages were touched for the first time, as far as the calling thread is the guest that runs.
     #[must_use]
@@ -261,6 +226,30 @@ impl Guest {
     /// Bytes of a page.
     pub const PAGE: u64 = PAGE_BYTES as u64;
 
+    /// The first touch of a page.
+    #[cold]
+    fn fault(&self, page: u64) {
+        self.shared.space.fault(page, || {
+            let frame = with_engine(|engine| {
+                let takes = Cycles((FAULT_NS * engine.costs.clock_ghz) as u64);
+                engine.pass(Activity::System, takes);
+                engine.map_page(page)
+            });
+            if let Some(frame) = frame.flatten() {
+                Sim::initialize(frame);
+            }
+        });
+    }
+
+    /// Where a byte of the program lies. Its page gets a frame if it has none.
+    pub(super) fn place_of(&self, address: u64) -> Option<SimAddress> {
+        let place = || with_engine(|engine| engine.physical(address)).flatten();
+        place().or_else(|| {
+            self.fault(address / Self::PAGE);
+            place()
+        })
+    }
+
     /// The task computes for so long.
     pub fn compute(&self, time: Cycles) {
         with_engine(|engine| engine.work(time));
@@ -282,12 +271,12 @@ impl Guest {
         loop {
             match with_engine(|engine| engine.refer_ahead(address, access)) {
                 None | Some(Step::Done) => return false,
-                Some(Step::Fault) => fault(address / PAGE_BYTES as u64),
+                Some(Step::Fault) => self.fault(address / Self::PAGE),
                 Some(Step::InOrder) => break,
             }
         }
         self.catch_up();
-        if let Some(place) = place_of(address) {
+        if let Some(place) = self.place_of(address) {
             with_engine(|engine| engine.refer_now(address, place, access));
         }
         true
@@ -303,23 +292,19 @@ impl Guest {
         });
     }
 
-    /// The kernel works for the task so long, and keeps all others of the program from changing its address space.
-    pub fn hold_address_space(&self, time: Cycles) {
-        take_address_space_lock();
-        with_engine(|engine| {
-            engine.pass(Activity::System, time);
-            let (line, now) = (engine.line_at(ADDRESS_SPACE_LOCK), engine.now());
-            engine.memory.occupy(line, now);
+    /// The kernel works for the task so long, keeps all others of the program from changing its address space and from
+    /// touching new pages, and takes so many bytes of memory back from an address on, as `munmap` and `madvise` do.
+    pub fn change_address_space(&self, time: Cycles, start: u64, bytes: u64) {
+        let pages = start / Self::PAGE..start.saturating_add(bytes).div_ceil(Self::PAGE);
+        self.catch_up();
+        self.shared.space.change(|| {
+            with_engine(|engine| {
+                engine.pass(Activity::System, time);
+                if bytes > 0 {
+                    engine.unmap_pages(pages);
+                }
+            });
+            give_way_to_earlier();
         });
-        take_address_space_lock();
-    }
-
-    /// The program gives memory back, as by `munmap` or `madvise`.
-    pub fn unmap(&self, start: u64, bytes: u64) {
-        let page = PAGE_BYTES as u64;
-        let pages = start / page..start.saturating_add(bytes).div_ceil(page);
-        if !pages.is_empty() {
-            with_engine(|engine| engine.unmap_pages(pages));
-        }
     }
 }

@@ -3,7 +3,6 @@
 use kilocore_platform::{CpuId, Cycles, NodeId, Parked, Platform};
 
 use super::Guest;
-use super::memory::place_of;
 use crate::coherence::Access;
 use crate::current::{suspend, with_engine};
 use crate::engine::Engine;
@@ -106,7 +105,7 @@ impl Guest {
         timeout: Option<Cycles>,
     ) -> Parked {
         self.catch_up();
-        let Some(place) = place_of(address) else { return Parked::Woken };
+        let Some(place) = self.place_of(address) else { return Parked::Woken };
         let changed = || {
             access(place, Access::Read);
             !unchanged()
@@ -117,13 +116,13 @@ impl Guest {
     /// Wakes so many who wait on a futex, and returns how many did.
     pub fn futex_wake(&self, address: u64, count: u32) -> u32 {
         self.catch_up();
-        place_of(address).map_or(0, |place| futex::unpark_at(place.get(), count))
+        self.place_of(address).map_or(0, |place| futex::unpark_at(place.get(), count))
     }
 
     /// Wakes so many who wait on a futex, and lets others wait on another one.
     pub fn futex_requeue(&self, from: u64, wake: u32, to: u64, most: u32) -> Requeued {
         self.catch_up();
-        let places = place_of(from).zip(place_of(to));
+        let places = self.place_of(from).zip(self.place_of(to));
         let Some((SimAddress(from), SimAddress(to))) = places else {
             return Requeued { woken: 0, moved: 0 };
         };
@@ -133,7 +132,7 @@ impl Guest {
     /// Waits on its core until the line at an address is written, or for so long. Returns whether it was.
     pub fn spin_on(&self, address: u64, patience: Cycles) -> bool {
         self.catch_up();
-        let Some(SimAddress(place)) = place_of(address) else { return true };
+        let Some(SimAddress(place)) = self.place_of(address) else { return true };
         // What was earlier may have written it, since the task has read it.
         if with_engine(|engine| engine.has(place)) != Some(true) {
             return true;

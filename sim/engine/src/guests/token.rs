@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kilocore_platform::Cycles;
 
+use super::address_space::AddressSpace;
 use super::baton::Baton;
 use crate::agenda::Event;
 use crate::current;
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     hand_over: fn(),
     /// By how much a guest may run ahead of the others.
     pub(super) disorder: Cycles,
+    /// What guards what the program has mapped where.
+    pub(super) space: AddressSpace,
     state: Mutex<State>,
     /// Whether somebody waits on the list of those who came back.
     came_back: AtomicBool,
@@ -66,7 +69,12 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    pub(super) fn new(engine: Box<Engine>, disorder: Cycles, hand_over: fn()) -> Self {
+    pub(super) fn new(
+        engine: Box<Engine>,
+        disorder: Cycles,
+        space: AddressSpace,
+        hand_over: fn(),
+    ) -> Self {
         let state = State {
             held: false,
             batons: Vec::new(),
@@ -79,6 +87,7 @@ impl Shared {
             engine: Box::into_raw(engine),
             hand_over,
             disorder,
+            space,
             state: Mutex::new(state),
             came_back: AtomicBool::new(false),
             over: AtomicBool::new(false),

@@ -68,7 +68,7 @@ pub(super) fn slow_down(time: Cycles) {
 }
 
 pub(super) fn pause(turns: u32) {
-    with_engine(|engine| engine.pass(Activity::Spinning, engine.costs.pause * u64::from(turns)));
+    with_engine(|engine| engine.pass(engine.spinning(), engine.costs.pause * u64::from(turns)));
 }
 
 pub(super) fn sleep(time: Cycles) {

@@ -1,0 +1,95 @@
+//! Threads that touch new pages and threads that change mappings, of one program.
+
+use std::thread;
+
+use kilocore_machine::Figure;
+use kilocore_platform::Cycles;
+use kilocore_sim::{Guest, GuestAccess, Guests, Options};
+
+const DATA: u64 = 0x7f00_0000_0000;
+
+/// Threads on cores of their own, each of which does `body` with its number from 1 on. Returns when each has done it. Page
+/// faults share the lock of the address space, or one of their mapping only.
+fn ends(threads: u32, apart: bool, body: impl Fn(&Guest, u64) + Sync) -> Vec<u64> {
+    let mut machine = kilocore_machine::find("opteron-6344-4s").expect("built in");
+    let locks = machine.os.mapping_locks.as_mut().expect("it is told");
+    *locks = Figure { value: f64::from(u8::from(apart)), ..locks.clone() };
+    let options = Options { cores: threads + 1, seed: 1 };
+    let guests = Guests::new(&machine, options, Cycles(1_000)).expect("as many cores");
+    let body = &body;
+    let times = thread::scope(|scope| {
+        let guest = guests.begin();
+        let start = |index| {
+            let newborn = guest.fork();
+            scope.spawn(move || {
+                let guest = newborn.arrive();
+                body(&guest, index);
+                guest.catch_up();
+                let now = guest.now().0;
+                guest.end(None, || {});
+                now
+            })
+        };
+        let all: Vec<_> = (1..=u64::from(threads)).map(start).collect();
+        guest.end(None, || {});
+        all.into_iter().map(|one| one.join().expect("no panic")).collect()
+    });
+    assert!(guests.failure().is_none());
+    times
+}
+
+fn touch(guest: &Guest, page: u64) {
+    guest.refer(DATA + page * Guest::PAGE, GuestAccess::Store);
+}
+
+#[test]
+fn who_touches_a_page_waits_for_who_changes_mappings_unless_faults_are_apart() {
+    let touched = |apart| {
+        let body = |guest: &Guest, index| match index {
+            1 => guest.change_address_space(Cycles(1_000_000), 0, 0),
+            _ => {
+                guest.compute(Cycles(200_000));
+                touch(guest, index);
+            }
+        };
+        ends(3, apart, body)
+    };
+    let (together, apart) = (touched(false), touched(true));
+    assert!(together.iter().all(|&end| end >= 1_000_000), "{together:?}");
+    assert!(apart[0] >= 1_000_000 && apart[1..].iter().all(|&end| end < 300_000), "{apart:?}");
+}
+
+#[test]
+fn who_changes_mappings_waits_for_faults_and_these_queue_behind_it() {
+    // Many fault without end. One that changes mappings gets in between, and not after them all.
+    let body = |guest: &Guest, index: u64| {
+        if index == 1 {
+            guest.compute(Cycles(300_000));
+            guest.change_address_space(Cycles(1_000_000), 0, 0);
+        } else {
+            (0..200).for_each(|page| touch(guest, index * 1_000 + page));
+        }
+    };
+    let together = ends(8, false, body);
+    let (changed, touched) = (together[0], &together[1..]);
+    assert!((1_300_000..1_400_000).contains(&changed), "{together:?}");
+    assert!(touched.iter().all(|&end| end > changed), "{together:?}");
+    assert_eq!(ends(8, false, body), together, "the same each time");
+}
+
+#[test]
+fn threads_with_nothing_in_common_but_their_address_space_disturb_each_other() {
+    let last = |threads, apart| {
+        let body = |guest: &Guest, index: u64| {
+            for _ in 0..50 {
+                (0..8).for_each(|page| touch(guest, index * 100_000 + page));
+                let start = DATA + index * 100_000 * Guest::PAGE;
+                guest.change_address_space(Cycles(1_500), start, 8 * Guest::PAGE);
+            }
+        };
+        ends(threads, apart, body).into_iter().max().expect("there are threads")
+    };
+    let (alone, together, apart) = (last(1, false), last(12, false), last(12, true));
+    assert!(together > 6 * alone, "{alone} {together}");
+    assert!(apart * 3 < together, "{apart} {together}");
+}
