@@ -117,6 +117,11 @@ fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
     guest::simulate(thread, |guest| guest.change_address_space(MAPPING, start, bytes));
 }
 
+/// Whether a call maps a file.
+fn is_of_file(call: i64, [_, _, _, flags, file, _]: [u64; 6]) -> bool {
+    call == libc::SYS_mmap && flags & libc::MAP_ANONYMOUS as u64 == 0 && file as i32 >= 0
+}
+
 /// The program comes back.
 pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
     let Some(thread) = threads::this_thread() else { return };
@@ -155,7 +160,12 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);
         }
-        libc::SYS_mmap | libc::SYS_mremap => watched::mapped(),
+        libc::SYS_mmap | libc::SYS_mremap => {
+            watched::mapped();
+            if is_of_file(call, arguments) {
+                guest::simulate(&thread, |guest| guest.map_file(result as u64, arguments[1]));
+            }
+        }
         _ => seen::correct(&thread, call, arguments, result),
     }
 }

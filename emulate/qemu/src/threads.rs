@@ -145,7 +145,11 @@ fn wait_until_cleared(address: u64) {
 /// The program exits.
 pub(crate) fn exit() {
     if let Some(thread) = guest::this_thread() {
-        let (outcome, chain) = guest::simulate(&thread, |guest| (guest.outcome(), guest.chain()));
+        let (outcome, chain) = guest::simulate(&thread, |guest| {
+            guest.leave_address_space();
+            guest.catch_up();
+            (guest.outcome(), guest.chain())
+        });
         let page_faults = guest::machine().map_or(0, Guests::page_faults);
         if let Some(outcome) = outcome {
             results::write(outcome, &chain, page_faults, window::seen());

@@ -1,11 +1,13 @@
 //! The memory of a program that guests execute: its pages, and what each core knows to be in its cache.
 
+mod file_pages;
 mod filter;
 mod pages;
 mod streams;
 
 use std::ops::Range;
 
+use self::file_pages::FilePages;
 pub use self::filter::Filter;
 pub(crate) use self::pages::PAGE_BYTES;
 use self::pages::Pages;
@@ -18,6 +20,8 @@ use crate::table::Table;
 #[derive(Debug)]
 pub(crate) struct GuestMemory {
     pub(crate) pages: Pages,
+    /// Which of them are mapped files.
+    pub(crate) files: FilePages,
     /// In boxes, as they are looked at while others are.
     pub(crate) filters: Table<CoreId, Box<Filter>>,
     pub(crate) streams: Table<CoreId, Streams>,
@@ -38,6 +42,7 @@ impl GuestMemory {
         let filters = caches.iter().map(|_| Box::new(Filter::new(line_shift)));
         Self {
             pages: Pages::new(nodes),
+            files: FilePages::default(),
             filters: filters.collect::<Vec<_>>().into(),
             streams: vec![Streams::default(); caches.len()].into(),
             cores,

@@ -81,8 +81,12 @@ impl Pages {
         Some(frame)
     }
 
-    /// Takes the frames of pages back. `node_of` says whose memory a frame is.
-    pub(crate) fn unmap(&mut self, pages: std::ops::Range<u64>, node_of: impl Fn(usize) -> NodeId) {
+    /// Takes the frames of pages back, and returns how many there were. `node_of` says whose memory a frame is.
+    pub(crate) fn unmap(
+        &mut self,
+        pages: std::ops::Range<u64>,
+        node_of: impl Fn(usize) -> NodeId,
+    ) -> u64 {
         let mut gone: Vec<u64> = if pages.end - pages.start > self.frames.len() as u64 {
             self.frames.keys().copied().filter(|page| pages.contains(page)).collect()
         } else {
@@ -90,12 +94,14 @@ impl Pages {
         };
         // The order in which frames are free decides which is used next.
         gone.sort_unstable();
+        let count = gone.len() as u64;
         for page in gone.into_iter().rev() {
             if let Some(frame) = self.frames.remove(&page) {
                 self.pages.remove(&frame);
                 self.free[node_of(frame)].push(frame);
             }
         }
+        count
     }
 }
 
@@ -119,7 +125,7 @@ mod tests {
         assert_eq!(map(&mut pages, 8, 0), Some(1_000_001));
         assert_eq!((pages.frame(9), pages.page(2_000_000)), (Some(2_000_000), Some(9)));
         let node_of = |frame| NodeId((frame >= 2_000_000) as u32);
-        pages.unmap(0..u64::MAX, node_of);
+        assert_eq!(pages.unmap(0..u64::MAX, node_of), 3);
         assert_eq!((pages.frame(7), pages.page(2_000_000), pages.faults), (None, None, 3));
         // What the first page had is the next to be used.
         assert_eq!(map(&mut pages, 100, 0), Some(1_000_000));
