@@ -1,106 +1,106 @@
-// Computes the means and the covariances of the rows of a matrix: covariances THREADS SIDE rows|pairs ROWS.
+// Computes means and covariances of the rows of a matrix by mapping and reducing: covariances THREADS SIDE ROWS.
 //
-// One thread makes the square matrix, row by row. Threads then compute the mean of each row, and new threads the
-// covariance of each pair of rows of which the first is one of the first ROWS. Under a mutex, a thread gets what it is to
-// do next: a row with all that follow it, or a pair.
-#include <pthread.h>
-#include <stdbool.h>
+// One thread makes the square matrix, row by row. A task of the first job computes the means of some rows and emits
+// them. A task of the second computes the covariance of a pair of rows, of which the first is one of the first ROWS,
+// and emits it with a key that says which pair.
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static int **matrix, **covariance, *mean;
-static int side, rows, next_row, next_column;
-static bool by_pair;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+#include "mapreduce.h"
 
-static int take_row(int end)
+enum { CHUNK = 65536 };
+
+struct pair {
+    int row, column;
+};
+
+static int **matrix, *mean, *numbers;
+static struct pair *pairs;
+static int side;
+
+static void average(long first, long count)
 {
-    pthread_mutex_lock(&mutex);
-    int row = next_row < end ? next_row++ : -1;
-    pthread_mutex_unlock(&mutex);
-    return row;
-}
-
-static bool take_pair(int *row, int *column)
-{
-    pthread_mutex_lock(&mutex);
-    if (next_column == side)
-        next_column = ++next_row;
-    bool is_there = next_row < rows;
-    *row = next_row, *column = next_column;
-    next_column += is_there;
-    pthread_mutex_unlock(&mutex);
-    return is_there;
-}
-
-static void *average(void *unused)
-{
-    for (int row; (row = take_row(side)) >= 0;) {
+    for (long row = first; row < first + count; row++) {
         int sum = 0;
         for (int k = 0; k < side; k++)
             sum += matrix[row][k];
-        mean[row] = sum / side;
+        emit(&numbers[row], (void *)(intptr_t)(sum / side));
     }
-    return unused;
 }
 
-static void vary(int i, int j)
+static void vary(long first, long count)
 {
-    int sum = 0;
-    for (int k = 0; k < side; k++)
-        sum += (matrix[i][k] - mean[i]) * (matrix[j][k] - mean[j]);
-    covariance[i][j] = covariance[j][i] = sum / (side - 1);
+    for (long i = first; i < first + count; i++) {
+        const int *one = matrix[pairs[i].row], *other = matrix[pairs[i].column];
+        int of_one = mean[pairs[i].row], of_other = mean[pairs[i].column], sum = 0;
+        for (int k = 0; k < side; k++)
+            sum += (one[k] - of_one) * (other[k] - of_other);
+        struct pair *key = malloc(sizeof *key);
+        if (!key)
+            exit(1);
+        *key = pairs[i];
+        emit(key, (void *)(intptr_t)(sum / (side - 1)));
+    }
 }
 
-static void *compare(void *unused)
+static int by_number(const void *one, const void *other)
 {
-    int i, j;
-    if (by_pair)
-        while (take_pair(&i, &j))
-            vary(i, j);
-    else
-        while ((i = take_row(rows)) >= 0)
-            for (j = i; j < side; j++)
-                vary(i, j);
-    return unused;
+    return *(const int *)one - *(const int *)other;
 }
 
-static void with_threads(void *(*what)(void *), int threads, pthread_t *made)
+static unsigned hash_number(const void *key)
 {
-    next_row = next_column = 0;
-    for (int i = 0; i < threads; i++)
-        pthread_create(&made[i], NULL, what, NULL);
-    for (int i = 0; i < threads; i++)
-        pthread_join(made[i], NULL);
+    return *(const int *)key;
+}
+
+static int by_pair(const void *one, const void *other)
+{
+    const struct pair *a = one, *b = other;
+    return a->row != b->row ? a->row - b->row : a->column - b->column;
+}
+
+static unsigned hash_pair(const void *key)
+{
+    const struct pair *pair = key;
+    return pair->row * 4099 + pair->column;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 5)
+    if (argc != 4)
         return 2;
-    int threads = atoi(argv[1]);
-    side = atoi(argv[2]), by_pair = !strcmp(argv[3], "pairs"), rows = atoi(argv[4]);
+    int threads = atoi(argv[1]), rows = atoi(argv[3]);
+    side = atoi(argv[2]);
     if (threads < 1 || side < 2 || rows < 1 || rows > side)
         return 2;
-    matrix = malloc(side * sizeof *matrix), covariance = malloc(side * sizeof *covariance);
-    mean = malloc(side * sizeof *mean);
-    pthread_t *made = malloc(threads * sizeof *made);
-    if (!matrix || !covariance || !mean || !made)
+    long pair_count = 0, found;
+    matrix = malloc(side * sizeof *matrix), mean = malloc(side * sizeof *mean);
+    numbers = malloc(side * sizeof *numbers), pairs = malloc((long)rows * side * sizeof *pairs);
+    if (!matrix || !mean || !numbers || !pairs)
         return 1;
     for (int i = 0; i < side; i++) {
-        matrix[i] = malloc(side * sizeof **matrix), covariance[i] = malloc(side * sizeof **covariance);
-        if (!matrix[i] || !covariance[i])
+        if (!(matrix[i] = malloc(side * sizeof **matrix)))
             return 1;
+        numbers[i] = i;
         for (int k = 0; k < side; k++)
             matrix[i][k] = rand() % 100;
     }
-    with_threads(average, threads, made);
-    with_threads(compare, threads, made);
-    long all = 0;
+    make_pool(threads);
+    long rows_of_task = CHUNK / (side * sizeof(int));
+    struct job means = {side, rows_of_task ? rows_of_task : 1, NULL, average, NULL, by_number, hash_number};
+    struct result *results = map_reduce(&means, &found);
+    for (long i = 0; i < found; i++)
+        mean[*(int *)results[i].key] = (intptr_t)results[i].value;
+    free(results);
     for (int i = 0; i < rows; i++)
         for (int j = i; j < side; j++)
-            all += covariance[i][j];
-    printf("%ld\n", all);
+            pairs[pair_count++] = (struct pair){i, j};
+    struct job covariances = {pair_count, 1, NULL, vary, NULL, by_pair, hash_pair};
+    results = map_reduce(&covariances, &found);
+    long all = 0;
+    for (long i = 0; i < found; i++)
+        all += (intptr_t)results[i].value;
+    printf("%ld, %ld\n", found, all);
     return 0;
 }

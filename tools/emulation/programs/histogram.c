@@ -1,30 +1,38 @@
-// Counts the colours of a bitmap: histogram THREADS FILE.
+// Counts the colours of a bitmap by mapping and reducing: histogram THREADS FILE.
 //
-// The file is mapped. Each thread counts how often each value of each colour is in its part. The counters of all threads
-// lie one behind the other, so that the last ones of a thread share a line with the first ones of the next. The first
-// thread adds them up.
-#include <pthread.h>
+// The file is mapped. A task counts how often each value of each colour is in its part, and emits each that it has
+// found.
+#include <stdint.h>
 
 #include "mapped.h"
+#include "mapreduce.h"
 
-enum { HEADER = 54, VALUES = 256 };
+enum { HEADER = 54, VALUES = 256, COLOURS = 3, CHUNK = 65536 };
 
-struct part {
-    unsigned char *pixels;
-    long first, bytes;
-    int red[VALUES], green[VALUES], blue[VALUES];
-};
+static unsigned char *pixels;
+static short keys[COLOURS * VALUES];
 
-static void *count(void *argument)
+static void count(long first, long how_many)
 {
-    struct part *part = argument;
-    for (long i = part->first; i < part->first + part->bytes; i += 3) {
-        unsigned char *pixel = &part->pixels[i];
-        part->blue[pixel[0]]++;
-        part->green[pixel[1]]++;
-        part->red[pixel[2]]++;
+    int found[COLOURS * VALUES] = {0};
+    for (const unsigned char *pixel = pixels + 3 * first, *end = pixel + 3 * how_many; pixel < end; pixel += 3) {
+        found[pixel[0]]++;
+        found[pixel[1] + VALUES]++;
+        found[pixel[2] + 2 * VALUES]++;
     }
-    return NULL;
+    for (int i = 0; i < COLOURS * VALUES; i++)
+        if (found[i])
+            emit(&keys[i], (void *)(intptr_t)found[i]);
+}
+
+static int compare(const void *one, const void *other)
+{
+    return *(const short *)one - *(const short *)other;
+}
+
+static unsigned hash(const void *key)
+{
+    return *(const short *)key;
 }
 
 int main(int argc, char **argv)
@@ -32,31 +40,16 @@ int main(int argc, char **argv)
     int threads = argc == 3 ? atoi(argv[1]) : 0;
     if (threads < 1)
         return 2;
-    long bytes;
+    long bytes, found;
     char *file = map_file(argv[2], &bytes);
-    long pixels = (bytes - HEADER) / 3, each = pixels / threads;
-    struct part *parts = calloc(threads, sizeof *parts);
-    pthread_t *made = malloc(threads * sizeof *made);
-    if (!parts || !made)
-        return 1;
-    for (int i = 0; i < threads; i++) {
-        long count_of = i == threads - 1 ? pixels - each * i : each;
-        parts[i].pixels = (unsigned char *)file;
-        parts[i].first = HEADER + 3 * each * i;
-        parts[i].bytes = 3 * count_of;
-        pthread_create(&made[i], NULL, count, &parts[i]);
-    }
-    for (int i = 0; i < threads; i++)
-        pthread_join(made[i], NULL);
-    long sums[3][VALUES] = {0};
-    for (int i = 0; i < threads; i++)
-        for (int value = 0; value < VALUES; value++) {
-            sums[0][value] += parts[i].red[value];
-            sums[1][value] += parts[i].green[value];
-            sums[2][value] += parts[i].blue[value];
-        }
-    for (int value = 0; value < VALUES; value++)
-        printf("%d: %ld %ld %ld\n", value, sums[0][value], sums[1][value], sums[2][value]);
+    pixels = (unsigned char *)file + HEADER;
+    for (int i = 0; i < COLOURS * VALUES; i++)
+        keys[i] = i;
+    struct job job = {(bytes - HEADER) / 3, CHUNK / 3, NULL, count, sum_of, compare, hash};
+    make_pool(threads);
+    struct result *results = map_reduce(&job, &found);
+    for (long i = 0; i < found; i++)
+        printf("%d: %ld\n", *(short *)results[i].key, (long)(intptr_t)results[i].value);
     unmap_file(file, bytes);
     return 0;
 }

@@ -1,8 +1,8 @@
 // Writes what the other programs read: inputs pixels|points|keys|words|options AMOUNT >FILE.
 //
-// AMOUNT is in bytes, for options in lines. Pixels are a bitmap of three bytes each, in which all values are as likely.
-// Points are two bytes each, close to a line. Keys are lines of some eight letters. Words are as frequent as their rank
-// is low, and end in a blank. Options are lines of six numbers.
+// AMOUNT is in bytes, for options in lines. Pixels are a bitmap of three bytes each, in which all values are as
+// likely. Points are two bytes each, close to a line. Keys are lines of some eight letters. Words are as frequent as
+// their rank is low, and end in a blank. Options are lines of six numbers.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

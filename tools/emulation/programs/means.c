@@ -1,24 +1,27 @@
-// Clusters points around means: means THREADS POINTS MEANS ROUNDS.
+// Clusters points around means by mapping and reducing: means THREADS POINTS MEANS ROUNDS.
 //
-// Each point is an array of three numbers that is allocated by itself. In each round, new threads find the nearest mean
-// of each point, each thread for a part of the points. Then new threads compute the means anew, each thread a part of
-// them: for each mean it looks at all points. It ends when no point has changed its mean, or after so many rounds.
+// Each point is an array of three numbers that is allocated by itself. In each round, a task finds the nearest mean
+// of each of its points and emits the point with that mean; the points of a mean are reduced to their sum. It ends
+// when no point has changed its mean, or after so many rounds.
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIMENSIONS = 3, GRID = 1000 };
+#include "mapreduce.h"
 
-struct part {
-    int first, count;
-    int sum[DIMENSIONS];
+enum { DIMENSIONS = 3, GRID = 1000, CHUNK = 65536 };
+
+// A point, or the sum of several.
+struct point {
+    int count;
+    int at[DIMENSIONS];
 };
 
-static int **points, **means, *clusters;
-static int threads, point_count, mean_count;
+static struct point **points;
+static int **means, *clusters, *numbers;
+static int mean_count;
 static bool changed;
 
 static unsigned distance(const int *a, const int *b)
@@ -29,14 +32,13 @@ static unsigned distance(const int *a, const int *b)
     return sum;
 }
 
-static void *assign(void *argument)
+static void assign(long first, long count)
 {
-    struct part *part = argument;
-    for (int i = part->first; i < part->first + part->count; i++) {
+    for (long i = first; i < first + count; i++) {
         unsigned least = UINT_MAX;
         int nearest = 0;
         for (int j = 0; j < mean_count; j++) {
-            unsigned to = distance(points[i], means[j]);
+            unsigned to = distance(points[i]->at, means[j]);
             if (to < least)
                 least = to, nearest = j;
         }
@@ -44,75 +46,76 @@ static void *assign(void *argument)
             clusters[i] = nearest;
             changed = true;
         }
+        emit(&numbers[nearest], points[i]);
     }
-    return NULL;
 }
 
-static void *average(void *argument)
+static void *add(struct block *values)
 {
-    struct part *part = argument;
-    for (int j = part->first; j < part->first + part->count; j++) {
-        int members = 0;
-        memset(part->sum, 0, sizeof part->sum);
-        for (int i = 0; i < point_count; i++)
-            if (clusters[i] == j) {
-                for (int d = 0; d < DIMENSIONS; d++)
-                    part->sum[d] += points[i][d];
-                members++;
-            }
-        if (members)
+    struct point *sum = calloc(1, sizeof *sum);
+    if (!sum)
+        exit(1);
+    for (; values; values = values->next)
+        for (int i = 0; i < values->used; i++) {
+            const struct point *one = values->values[i];
+            sum->count += one->count;
             for (int d = 0; d < DIMENSIONS; d++)
-                means[j][d] = part->sum[d] / members;
-    }
-    return NULL;
+                sum->at[d] += one->at[d];
+        }
+    return sum;
 }
 
-static void with_threads(void *(*what)(void *), int all, pthread_t *made, struct part *parts)
+static int compare(const void *one, const void *other)
 {
-    int first = 0, used = 0;
-    for (int i = 0; i < threads && first < all; i++, used++) {
-        parts[i].first = first;
-        parts[i].count = all / threads + (i < all % threads);
-        first += parts[i].count;
-        pthread_create(&made[i], NULL, what, &parts[i]);
-    }
-    for (int i = 0; i < used; i++)
-        pthread_join(made[i], NULL);
+    return *(const int *)one - *(const int *)other;
 }
 
-static int **make(int count)
+static unsigned hash(const void *key)
 {
-    int **all = malloc(count * sizeof *all);
-    for (int i = 0; all && i < count; i++) {
-        all[i] = malloc(DIMENSIONS * sizeof **all);
-        if (!all[i])
-            return NULL;
-        for (int d = 0; d < DIMENSIONS; d++)
-            all[i][d] = rand() % GRID;
-    }
-    return all;
+    return *(const int *)key;
 }
 
 int main(int argc, char **argv)
 {
     if (argc != 5)
         return 2;
-    threads = atoi(argv[1]), point_count = atoi(argv[2]), mean_count = atoi(argv[3]);
-    int rounds = atoi(argv[4]);
+    int threads = atoi(argv[1]), point_count = atoi(argv[2]), rounds = atoi(argv[4]);
+    mean_count = atoi(argv[3]);
     if (threads < 1 || point_count < 1 || mean_count < 1 || rounds < 1)
         return 2;
-    points = make(point_count), means = make(mean_count);
-    clusters = malloc(point_count * sizeof *clusters);
-    pthread_t *made = malloc(threads * sizeof *made);
-    struct part *parts = calloc(threads, sizeof *parts);
-    if (!points || !means || !clusters || !made || !parts)
+    points = malloc(point_count * sizeof *points), means = malloc(mean_count * sizeof *means);
+    clusters = malloc(point_count * sizeof *clusters), numbers = malloc(mean_count * sizeof *numbers);
+    if (!points || !means || !clusters || !numbers)
         return 1;
+    for (int i = 0; i < point_count; i++) {
+        if (!(points[i] = malloc(sizeof **points)))
+            return 1;
+        points[i]->count = 1;
+        for (int d = 0; d < DIMENSIONS; d++)
+            points[i]->at[d] = rand() % GRID;
+    }
+    for (int i = 0; i < mean_count; i++) {
+        if (!(means[i] = malloc(DIMENSIONS * sizeof **means)))
+            return 1;
+        numbers[i] = i;
+        for (int d = 0; d < DIMENSIONS; d++)
+            means[i][d] = rand() % GRID;
+    }
     memset(clusters, -1, point_count * sizeof *clusters);
     changed = true;
+    struct job job = {point_count, CHUNK / (DIMENSIONS * sizeof(int)), NULL, assign, add, compare, hash};
+    make_pool(threads);
     for (int round = 0; changed && round < rounds; round++) {
         changed = false;
-        with_threads(assign, point_count, made, parts);
-        with_threads(average, mean_count, made, parts);
+        long found;
+        struct result *results = map_reduce(&job, &found);
+        for (long i = 0; i < found; i++) {
+            struct point *sum = results[i].value;
+            for (int d = 0; d < DIMENSIONS; d++)
+                means[*(int *)results[i].key][d] = sum->at[d] / sum->count;
+            free(sum);
+        }
+        free(results);
     }
     for (int j = 0; j < 3 && j < mean_count; j++)
         printf("%d %d %d\n", means[j][0], means[j][1], means[j][2]);

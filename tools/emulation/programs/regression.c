@@ -1,33 +1,36 @@
-// Fits a line to points of two bytes each: regression THREADS FILE.
+// Fits a line to points of two bytes each by mapping and reducing: regression THREADS FILE.
 //
-// The file is mapped. Each thread adds up x, y, xx, yy and xy of its part, in what it was given by the first thread.
-// All of that is in one array, which begins where malloc has it begin.
-#include <pthread.h>
+// The file is mapped. A task adds up x, y, xx, yy and xy of its part, and emits the five sums.
+#include <stdint.h>
 
 #include "mapped.h"
+#include "mapreduce.h"
 
-struct point {
-    char x, y;
-};
+enum { SUMS = 5, CHUNK = 65536 };
 
-struct part {
-    pthread_t thread;
-    struct point *points;
-    int count;
-    long long x, y, xx, yy, xy;
-};
+static const signed char *points;
+static short keys[SUMS] = {0, 1, 2, 3, 4};
 
-static void *sum(void *argument)
+static void add(long first, long count)
 {
-    struct part *part = argument;
-    for (int i = 0; i < part->count; i++) {
-        part->x += part->points[i].x;
-        part->xx += part->points[i].x * part->points[i].x;
-        part->y += part->points[i].y;
-        part->yy += part->points[i].y * part->points[i].y;
-        part->xy += part->points[i].x * part->points[i].y;
+    long long x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    for (long i = first; i < first + count; i++) {
+        int a = points[2 * i], b = points[2 * i + 1];
+        x += a, y += b, xx += a * a, yy += b * b, xy += a * b;
     }
-    return NULL;
+    long long sums[SUMS] = {x, y, xx, yy, xy};
+    for (int i = 0; i < SUMS; i++)
+        emit(&keys[i], (void *)(intptr_t)sums[i]);
+}
+
+static int compare(const void *one, const void *other)
+{
+    return *(const short *)one - *(const short *)other;
+}
+
+static unsigned hash(const void *key)
+{
+    return *(const short *)key;
 }
 
 int main(int argc, char **argv)
@@ -35,25 +38,14 @@ int main(int argc, char **argv)
     int threads = argc == 3 ? atoi(argv[1]) : 0;
     if (threads < 1)
         return 2;
-    long bytes;
+    long bytes, found;
     char *file = map_file(argv[2], &bytes);
-    long points = bytes / 2, each = points / threads;
-    struct part *parts = malloc(threads * sizeof *parts);
-    if (!parts)
-        return 1;
-    for (int i = 0; i < threads; i++) {
-        parts[i].points = (struct point *)file + each * i;
-        parts[i].count = i == threads - 1 ? points - each * i : each;
-        parts[i].x = parts[i].y = parts[i].xx = parts[i].yy = parts[i].xy = 0;
-        pthread_create(&parts[i].thread, NULL, sum, &parts[i]);
-    }
-    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
-    for (int i = 0; i < threads; i++) {
-        pthread_join(parts[i].thread, NULL);
-        x += parts[i].x, y += parts[i].y, xx += parts[i].xx, yy += parts[i].yy, xy += parts[i].xy;
-    }
-    double slope = (points * xy - x * y) / (points * xx - x * x);
-    printf("y = %f x + %f, yy %f\n", slope, (y - slope * x) / points, yy);
+    points = (signed char *)file;
+    struct job job = {bytes / 2, CHUNK / 2, NULL, add, sum_of, compare, hash};
+    make_pool(threads);
+    struct result *results = map_reduce(&job, &found);
+    for (long i = 0; i < found; i++)
+        printf("%ld\n", (long)(intptr_t)results[i].value);
     unmap_file(file, bytes);
     return 0;
 }
