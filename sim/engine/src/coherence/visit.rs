@@ -62,15 +62,32 @@ impl Coherence {
         if let Level::Memory { home, .. } = level {
             self.layers().carried[home].read += 1;
         }
-        visit.turn = visit.turn.max(self.lines[line].busy_until);
+        let busy = match level {
+            // Neither the line nor its home has anything to do with it.
+            Level::Shared if reads && self.is_found_below(costs, line) => None,
+            // Clean copies are read one after the other, as fast as the home hands them out.
+            _ if reads && self.lines[line].owner == NOBODY => Some(costs.line_service.min(latency)),
+            _ => Some(latency),
+        };
+        if let Some(busy) = busy {
+            let state = &mut self.lines[line];
+            visit.turn = visit.turn.max(state.busy_until);
+            state.busy_until = state.busy_until.max(now + busy);
+        } else if let Some(arrival) = self.copies.since(line, here.domain) {
+            visit.turn = visit.turn.max(arrival);
+        }
         visit.wait(latency);
         if reads {
             self.share(line, here, now + latency);
         } else {
             self.take(line, here);
         }
-        self.lines[line].busy_until = self.lines[line].busy_until.max(now + latency);
         self.fill_layered(line, here);
+    }
+
+    /// Whether the last-level cache that has a clean line gives it to a core without asking the home.
+    fn is_found_below(&self, costs: &Costs, line: LineId) -> bool {
+        costs.finds_copies || self.lines[line].sharers == 0
     }
 
     /// The end of a batch: lets its lines pass the memory's channels, and returns when it is the
