@@ -1,5 +1,6 @@
 //! Programs on simulated machines.
 
+mod address_space;
 mod bound;
 mod causes;
 mod chain;
