@@ -210,9 +210,14 @@ fn a_program_with_thread_sanitizer() {
     assert_eq!(under(QUIET[3], &[program.to_str().unwrap()]), alone);
     assert_watched_instead(&program, "thread-sanitizer", "ThreadSanitizer");
     // So short a process is not seen each time, where others have the cores.
-    let child = format!("for i in $(seq 20); do {}; done", program.display());
-    let measured = measure(kilocore(), &["sh", "-c", &child]);
-    assert_eq!(measured.reasons(), ["thread-sanitizer"], "{measured:?}");
+    let child = format!("{}; exit 0", program.display());
+    let seen = (0..20).any(|_| {
+        let measured = measure(kilocore(), &["sh", "-c", &child]);
+        let reasons = measured.reasons();
+        assert!(reasons.is_empty() || reasons == ["thread-sanitizer"], "{measured:?}");
+        !reasons.is_empty()
+    });
+    assert!(seen, "it is never seen");
 }
 
 /// The runtime in the program is the first that its calls reach, and what comes behind it may be
