@@ -15,6 +15,7 @@
 //! so that another look finds no engine and a suspension panics.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
 use crate::engine::Engine;
@@ -25,6 +26,32 @@ thread_local! {
     static CURRENT: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
     /// What a thread that executes a task does to let others go on. A fiber suspends itself instead.
     static HAND_OVER: Cell<Option<fn()>> = const { Cell::new(None) };
+    /// Whether what runs ends where there is no engine, and does not go on without one.
+    static ENDS_WITHOUT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What unwinds the code of a task whose engine is gone.
+struct Gone;
+
+/// Does something that several tasks must not do at once, as they would if they went on without the engine. Where it is
+/// gone, it ends, and `None` is returned. What it has left for others to see must stay then.
+pub(crate) fn only_with_engine<R>(work: impl FnOnce() -> R) -> Option<R> {
+    ENDS_WITHOUT.set(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    ENDS_WITHOUT.set(false);
+    match done {
+        Ok(result) => Some(result),
+        Err(why) if why.is::<Gone>() => None,
+        Err(why) => resume_unwind(why),
+    }
+}
+
+#[cold]
+fn without_engine<R>() -> Option<R> {
+    if ENDS_WITHOUT.get() && !std::thread::panicking() {
+        resume_unwind(Box::new(Gone));
+    }
+    None
 }
 
 /// Lets this host thread, which executes a task, reach its engine until [`leave`].
@@ -55,7 +82,7 @@ pub(crate) fn with_engine<R>(look: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     // SAFETY: a pointer that is set is that of `resume`, which has borrowed the engine and does not
     // use it until the fiber suspends. There is no second reference while `look` has this one, by
     // the second rule above.
-    let engine = unsafe { current.as_mut() }?;
+    let Some(engine) = (unsafe { current.as_mut() }) else { return without_engine() };
     let seen = look(engine);
     if cfg!(debug_assertions) {
         CURRENT.set(current);
@@ -76,7 +103,11 @@ pub(crate) fn in_task() -> bool {
 pub(crate) fn suspend(intent: Intent) {
     if let Some(hand_over) = HAND_OVER.get() {
         with_engine(|engine| engine.intent = intent);
-        return hand_over();
+        // What others wait for is looked at on this thread meanwhile, and by nobody's engine.
+        let ends = ENDS_WITHOUT.replace(false);
+        hand_over();
+        ENDS_WITHOUT.set(ends);
+        return;
     }
     let yielder = with_engine(|engine| {
         engine.intent = intent;

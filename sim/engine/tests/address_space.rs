@@ -139,3 +139,30 @@ fn memory_that_is_given_back_takes_time_by_its_pages() {
     };
     assert_eq!(each(elsewhere), 0);
 }
+
+#[test]
+fn who_waits_for_the_address_space_goes_on_when_the_simulation_is_stopped() {
+    let machine = kilocore_machine::find("opteron-6344-4s").expect("built in");
+    let options = Options { cores: 12, seed: 1 };
+    let guests = Guests::new(&machine, options, Cycles(1_000)).expect("as many cores");
+    thread::scope(|scope| {
+        let guest = guests.begin();
+        for index in 1..=10 {
+            let newborn = guest.fork();
+            scope.spawn(move || {
+                let guest = newborn.arrive();
+                match index % 3 {
+                    // It is inside all the time.
+                    1 => guest.change_address_space(Cycles(1_000_000_000), 0, 0),
+                    2 => guest.change_address_space(Cycles(1_000), 0, 0),
+                    _ => touch(&guest, index),
+                }
+                guest.end(None, || {});
+            });
+        }
+        guest.compute(Cycles(1_000_000));
+        guest.catch_up();
+        guests.stop();
+    });
+    assert!(guests.is_over());
+}

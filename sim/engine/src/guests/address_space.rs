@@ -14,7 +14,7 @@
 use kilocore_locks::{RawRwLock, Rwsem};
 
 use crate::coherence::Access;
-use crate::current::with_engine;
+use crate::current::{only_with_engine, with_engine};
 use crate::guest_memory::PAGE_BYTES;
 use crate::platform::Sim;
 use crate::platform::charge::give_way_to_earlier;
@@ -46,19 +46,23 @@ impl AddressSpace {
             count_reader(lock);
             return result;
         }
-        in_kernel(|| self.semaphore.acquire_shared());
+        let is_inside = in_kernel(|| self.semaphore.acquire_shared()).is_some();
         let result = work();
-        // SAFETY: acquired above, by the same task.
-        in_kernel(|| unsafe { self.semaphore.release_shared(()) });
+        if is_inside {
+            // SAFETY: acquired above, by the same task.
+            in_kernel(|| unsafe { self.semaphore.release_shared(()) });
+        }
         result
     }
 
     /// Lets a task do something while no other one changes the address space, nor is in a page fault.
     pub(super) fn change<R>(&self, work: impl FnOnce() -> R) -> R {
-        in_kernel(|| self.semaphore.acquire());
+        let is_inside = in_kernel(|| self.semaphore.acquire()).is_some();
         let result = work();
-        // SAFETY: acquired above, by the same task.
-        in_kernel(|| unsafe { self.semaphore.release() });
+        if is_inside {
+            // SAFETY: acquired above, by the same task.
+            in_kernel(|| unsafe { self.semaphore.release() });
+        }
         result
     }
 }
@@ -72,10 +76,11 @@ fn count_reader(address: usize) {
     });
 }
 
-/// Does something for which the kernel spins, and not the program.
-fn in_kernel<R>(work: impl FnOnce() -> R) -> R {
+/// Does something for which the kernel spins, and not the program. Tasks take their turns in the semaphore: those that go
+/// on when nobody is simulated any more leave it as it is, and `None` is returned.
+fn in_kernel<R>(work: impl FnOnce() -> R) -> Option<R> {
     with_engine(|engine| engine.spins_in_kernel(true));
-    let result = work();
+    let result = only_with_engine(work);
     with_engine(|engine| engine.spins_in_kernel(false));
     result
 }

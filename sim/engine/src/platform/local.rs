@@ -1,6 +1,7 @@
 //! What tasks keep on their stacks for others to see.
 
 use std::alloc::Layout;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use kilocore_platform::{Padded, Platform};
@@ -22,9 +23,11 @@ pub(super) fn with_local<T, R>(value: T, work: impl FnOnce(&T) -> R) -> R {
         }
         // There is no room: its lines are new ones each time.
         Some(None) => {
-            let boxed = Box::new(Padded(value));
+            // Others may still know it when `work` ends because the engine is gone.
+            let boxed = ManuallyDrop::new(Box::new(Padded(value)));
             let result = work(&boxed);
-            Sim::discard(&raw const *boxed);
+            Sim::discard(&raw const **boxed);
+            drop(ManuallyDrop::into_inner(boxed));
             result
         }
         None => work(&value),
