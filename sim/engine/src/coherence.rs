@@ -259,13 +259,20 @@ impl Coherence {
         start: Cycles,
         latency: Cycles,
     ) -> Cycles {
-        let modified = self.lines[line].owner;
+        let service = self.read_service(costs, line, latency);
         self.share(line, here, start + latency);
-        // A modified copy is fetched by one request at a time. Clean copies are read one after the
-        // other, as fast as the home hands them out.
-        let service = if modified == NOBODY { costs.line_service.min(latency) } else { latency };
         self.lines[line].busy_until = start + service;
         start + latency
+    }
+
+    /// How long a read that takes so long keeps a line busy. A modified copy is fetched by one request at a time. Clean
+    /// copies are read one after the other, as fast as the home hands them out.
+    #[inline(always)]
+    fn read_service(&self, costs: &Costs, line: LineId, latency: Cycles) -> Cycles {
+        match self.lines[line].owner {
+            NOBODY => costs.line_service.min(latency),
+            _ => latency,
+        }
     }
 
     /// Gives a core a copy that it reads, which arrives at `arrival`. An owner keeps its own.

@@ -44,16 +44,6 @@ static void vary(long first, long count)
     }
 }
 
-static int by_number(const void *one, const void *other)
-{
-    return *(const int *)one - *(const int *)other;
-}
-
-static unsigned hash_number(const void *key)
-{
-    return *(const int *)key;
-}
-
 static int by_pair(const void *one, const void *other)
 {
     const struct pair *a = one, *b = other;
@@ -88,7 +78,7 @@ int main(int argc, char **argv)
     }
     make_pool(threads);
     long rows_of_task = CHUNK / (side * sizeof(int));
-    struct job means = {side, rows_of_task ? rows_of_task : 1, NULL, average, NULL, by_number, hash_number};
+    struct job means = {side, rows_of_task ? rows_of_task : 1, NULL, average, NULL, compare_ints, hash_int};
     struct result *results = map_reduce(&means, &found);
     for (long i = 0; i < found; i++)
         mean[*(int *)results[i].key] = (intptr_t)results[i].value;

@@ -25,16 +25,6 @@ static void count(long first, long how_many)
             emit(&keys[i], (void *)(intptr_t)found[i]);
 }
 
-static int compare(const void *one, const void *other)
-{
-    return *(const short *)one - *(const short *)other;
-}
-
-static unsigned hash(const void *key)
-{
-    return *(const short *)key;
-}
-
 int main(int argc, char **argv)
 {
     int threads = argc == 3 ? atoi(argv[1]) : 0;
@@ -45,7 +35,7 @@ int main(int argc, char **argv)
     pixels = (unsigned char *)file + HEADER;
     for (int i = 0; i < COLOURS * VALUES; i++)
         keys[i] = i;
-    struct job job = {(bytes - HEADER) / 3, CHUNK / 3, NULL, count, sum_of, compare, hash};
+    struct job job = {(bytes - HEADER) / 3, CHUNK / 3, NULL, count, sum_of, compare_shorts, hash_short};
     make_pool(threads);
     struct result *results = map_reduce(&job, &found);
     for (long i = 0; i < found; i++)

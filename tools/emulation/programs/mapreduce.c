@@ -262,3 +262,23 @@ void *sum_of(struct block *values)
             sum += (size_t)values->values[i];
     return (void *)sum;
 }
+
+int compare_ints(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+int compare_shorts(const void *one, const void *other)
+{
+    return *(const short *)one - *(const short *)other;
+}
+
+unsigned hash_int(const void *key)
+{
+    return *(const int *)key;
+}
+
+unsigned hash_short(const void *key)
+{
+    return *(const short *)key;
+}

@@ -31,3 +31,8 @@ void emit(void *key, void *value);
 struct result *map_reduce(const struct job *job, long *count);
 // The sum of values that are numbers.
 void *sum_of(struct block *values);
+// Keys that are numbers.
+int compare_ints(const void *one, const void *other);
+int compare_shorts(const void *one, const void *other);
+unsigned hash_int(const void *key);
+unsigned hash_short(const void *key);

@@ -69,16 +69,6 @@ static void *add(struct block *values)
     return sum;
 }
 
-static int compare(const void *one, const void *other)
-{
-    return *(const int *)one - *(const int *)other;
-}
-
-static unsigned hash(const void *key)
-{
-    return *(const int *)key;
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 5)
@@ -107,7 +97,7 @@ int main(int argc, char **argv)
     }
     memset(clusters, -1, point_count * sizeof *clusters);
     changed.any = true;
-    struct job job = {point_count, CHUNK / (DIMENSIONS * sizeof(int)), NULL, assign, add, compare, hash};
+    struct job job = {point_count, CHUNK / (DIMENSIONS * sizeof(int)), NULL, assign, add, compare_ints, hash_int};
     make_pool(threads);
     for (int round = 0; changed.any && round < rounds; round++) {
         changed.any = false;

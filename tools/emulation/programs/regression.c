@@ -23,16 +23,6 @@ static void add(long first, long count)
         emit(&keys[i], (void *)(intptr_t)sums[i]);
 }
 
-static int compare(const void *one, const void *other)
-{
-    return *(const short *)one - *(const short *)other;
-}
-
-static unsigned hash(const void *key)
-{
-    return *(const short *)key;
-}
-
 int main(int argc, char **argv)
 {
     int threads = argc == 3 ? atoi(argv[1]) : 0;
@@ -41,7 +31,7 @@ int main(int argc, char **argv)
     long bytes, found;
     char *file = map_file(argv[2], &bytes);
     points = (signed char *)file;
-    struct job job = {bytes / 2, CHUNK / 2, NULL, add, sum_of, compare, hash};
+    struct job job = {bytes / 2, CHUNK / 2, NULL, add, sum_of, compare_shorts, hash_short};
     make_pool(threads);
     struct result *results = map_reduce(&job, &found);
     for (long i = 0; i < found; i++)

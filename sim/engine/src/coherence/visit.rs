@@ -65,8 +65,7 @@ impl Coherence {
         let busy = match level {
             // Neither the line nor its home has anything to do with it.
             Level::Shared if reads && self.is_found_below(costs, line) => None,
-            // Clean copies are read one after the other, as fast as the home hands them out.
-            _ if reads && self.lines[line].owner == NOBODY => Some(costs.line_service.min(latency)),
+            _ if reads => Some(self.read_service(costs, line, latency)),
             _ => Some(latency),
         };
         if let Some(busy) = busy {

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Pages that are mapped at one fault, if the page cache has them: 64 KiB, since Linux 3.15.
 const AROUND: u64 = 16;
 
-/// The ranges of pages that are mapped files. None touches another one of the same mapping.
+/// The ranges of pages that are mapped files, each of one mapping or a rest of it.
 #[derive(Debug, Default)]
 pub(crate) struct FilePages {
     /// The end of each range by its start. They do not overlap.
