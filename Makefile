@@ -43,12 +43,12 @@ demo: packages-demo all
 	@echo "The report with curves and call sites: $(REPORT)"
 
 ## test: everything that must hold. What fails keeps nothing else from being run. The lints have what
-## cores the tests leave, and what they said is printed at the end
+## cores the tests leave; what they said is printed at the end, and then which tests failed, in short
 LINTED := target/linted.log
 test: packages-test all
 	@nice tools/once $(MAKE) --no-print-directory lint > $(LINTED) 2>&1 & linted=$$!; \
 	    status=0; $(MAKE) --no-print-directory unit || status=$$?; \
-	    wait $$linted || status=$$?; cat $(LINTED); exit $$status
+	    wait $$linted || status=$$?; cat $(LINTED); tools/failures $(TESTED) $(CHECKED); exit $$status
 
 lint: packages-build
 	$(CARGO) fmt --all --check
@@ -96,15 +96,16 @@ portable: packages-build
 # What is random has a fixed seed here, so that a commit passes or fails, and not now this and now
 # that; `make soak` searches elsewhere each time.
 CHECKED := target/checked.log
+TESTED  := target/tested.log
 ONCE := --config "target.'cfg(unix)'.runner = '$(CURDIR)/tools/once'"
 unit: export PROPTEST_RNG_SEED := 20261126
 unit: export KILOCORE_BUILT := 1
 unit: packages-test all
 	nice $(CARGO) test $(ONCE) --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
-	    status=0; \
-	    RUSTC_WRAPPER=$(CURDIR)/tools/rustc-for-tests \
-	        $(CARGO) test $(ONCE) --no-fail-fast --release $(OTHERS) \
-	            || status=$$?; \
+	    { RUSTC_WRAPPER=$(CURDIR)/tools/rustc-for-tests \
+	        $(CARGO) test $(ONCE) --no-fail-fast --release $(OTHERS); \
+	            echo $$? > $(TESTED).status; } 2>&1 | tee $(TESTED); \
+	    status=$$(cat $(TESTED).status); \
 	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
 ## soak: the tests that take long: every lock under the heavy programs, thread storms; all others
