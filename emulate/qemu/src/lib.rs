@@ -113,6 +113,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     threads::forget_in_children()?;
     machine::begin(&orders);
     takes::begin(&orders);
+    seen::begin(orders.seed);
     forward::begin(id);
     window::begin(&orders);
     stacks::begin(&orders);

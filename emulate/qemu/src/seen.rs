@@ -147,13 +147,21 @@ pub(crate) fn correct(thread: &Thread, call: i64, arguments: [u64; 6], result: i
     }
 }
 
-/// Numbers that look random, the same ones in each run (splitmix64).
+/// Where in the sequence of random numbers the program is.
+static DRAWN: AtomicU64 = AtomicU64::new(0);
+
+/// The program begins, with the random numbers of this seed.
+pub(crate) fn begin(seed: u64) {
+    // Sequences of seeds that follow one another are far apart.
+    DRAWN.store(seed.wrapping_mul(0xd134_2543_de82_ef95), Ordering::Relaxed);
+}
+
+/// Numbers that look random, the same ones in each run with the same seed (splitmix64).
 fn random() -> impl Iterator<Item = u64> {
-    static STATE: AtomicU64 = AtomicU64::new(0);
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     iter::repeat_with(|| {
         // Only the thread that runs asks.
-        let mut value = STATE.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        let mut value = DRAWN.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         value ^ value >> 31

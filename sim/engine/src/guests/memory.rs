@@ -12,12 +12,13 @@
 //!   memory's channels.
 //! * **Nowhere yet.** The first touch of a page is a fault: the kernel shares the lock of the [address
 //!   space](super::address_space), finds a frame on the node of the core, and zeroes it. Of a file, it maps the pages
-//!   around as well, which are in memory already, as if the core's node had read them; if the page is written, it
-//!   copies this one. A copy that is made because a page is written after it was read, nobody pays for.
+//!   around as well. These are in memory already, on the first node: one thread wrote the file, or read it from a disk.
+//!   If the page is written, it copies this one. A copy that is made because a page is written after it was read,
+//!   nobody pays for.
 //!
 //! Whoever gives memory back pays for each page, and so does the program when it ends.
 
-use kilocore_platform::Cycles;
+use kilocore_platform::{Cycles, NodeId};
 
 use super::{Guest, Guests};
 use crate::chain::Chains;
@@ -185,9 +186,19 @@ impl Engine {
     /// Gives a page a frame, on the current core's node unless pages are interleaved. Returns the frame if it had none.
     fn map_page(&mut self, page: u64) -> Option<SimBlock> {
         let here = self.current_core().place.node;
+        let node = self.guests().pages.node_for(page, here);
+        self.map_page_on(node, page)
+    }
+
+    /// Maps a page of a file where the file is. Returns the frame if it had none.
+    fn map_file_page(&mut self, page: u64) -> Option<SimBlock> {
+        let first = self.cores.iter().next()?.place.node;
+        self.map_page_on(first, page)
+    }
+
+    fn map_page_on(&mut self, node: NodeId, page: u64) -> Option<SimBlock> {
         let Self { guests, memory, costs, .. } = self;
         let guests = guests.as_deref_mut()?;
-        let node = guests.pages.node_for(page, here);
         let grow = |bytes| memory.add_region(costs, bytes, node) / PAGE_BYTES;
         let frame = guests.pages.map(page, node, grow)?;
         Some(SimBlock::at_address(SimAddress(frame * PAGE_BYTES), PAGE_BYTES))
@@ -249,7 +260,7 @@ impl Guest {
                 engine.works_in_kernel(FAULT_NS);
                 let around = engine.guests().files.around(page).filter(|_| access == Access::Read);
                 let Some(around) = around else { return engine.map_page(page) };
-                let mapped = around.filter(|&page| engine.map_page(page).is_some()).count();
+                let mapped = around.filter(|&page| engine.map_file_page(page).is_some()).count();
                 engine.works_in_kernel(mapped as f64 * FILE_PAGE_NS);
                 None
             });
