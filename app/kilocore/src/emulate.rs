@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use indicatif::ProgressBar;
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 use kilocore_emulation::{
-    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Point, QemuError, Variant,
-    build_qemu, emulate_all, time_instructions,
+    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Point, Progress, QemuError,
+    Runs, Variant, build_qemu, emulate_runs, time_instructions,
 };
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
@@ -48,9 +49,13 @@ pub(crate) struct Arguments {
     /// core that touches it first
     #[arg(long)]
     interleave: bool,
-    /// Seed of all chance
+    /// Seed of all chance. Further runs have the seeds that follow
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    /// Most runs on each number of cores, each with a seed of its own. Two show whether chance decides how long the program
+    /// takes, and more are made only if it does
+    #[arg(long, value_name = "COUNT", default_value_t = USUAL_SEEDS, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    seeds: u16,
     /// Cycles by which a thread may run ahead of the others where they cannot notice it. More is faster, and less
     /// exact
     #[arg(long, value_name = "CYCLES", default_value_t = Orders::DISORDER, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
@@ -87,6 +92,9 @@ pub(crate) struct Arguments {
 
 /// More cores are emulated only if somebody asks for them: it takes as much longer.
 const USUAL_MOST_CORES: u32 = 64;
+
+/// Of five runs that differ, the median is between the extremes of most that could be.
+const USUAL_SEEDS: u16 = 5;
 
 /// What an instruction takes.
 #[derive(Debug, Clone, Copy)]
@@ -151,18 +159,12 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let orders =
         |cores| Orders { cores, cycles_per_instruction, window: window.clone(), ..usual.clone() };
     let all = asked(variants.iter().map(|(_, variables)| variables), &counts, &orders);
-    let points = run(&arguments.command, &all, &emulator, Output::ToStderr)?;
-    if let Some(bad) = points.iter().find(|point| point.ended_badly()) {
-        let status = status_of_bad_end(bad.status);
-        say(&format!(
-            "the program was interrupted or failed, with status {status}; nothing is shown"
-        ));
-        return Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)));
-    }
-    let mut points = points.into_iter();
+    let most = usize::from(arguments.seeds);
+    let runs = run(&arguments.command, &all, most, &emulator, Output::ToStderr)?;
+    let mut runs = runs.into_iter();
     let variants = variants.into_iter().map(|(locks, _)| Variant {
         locks,
-        points: counts.iter().copied().zip(points.by_ref().take(counts.len())).collect(),
+        points: counts.iter().copied().zip(runs.by_ref().take(counts.len())).collect(),
     });
     let words: Vec<String> = arguments.command.iter().map(|word| shell_word(word)).collect();
     let study = Emulated {
@@ -187,7 +189,7 @@ fn failure(error: EmulateError) -> Failure {
         EmulateError::NoReport { status } => {
             Failure::with_status_of_program(error.to_string(), shell_status(status))
         }
-        EmulateError::Ended { status } => {
+        EmulateError::Ended { status, .. } => {
             Failure::with_status_of_program(error.to_string(), status_of_bad_end(status))
         }
         EmulateError::Qemu(QemuError::Start { qemu, source }) => {
@@ -252,21 +254,32 @@ fn asked<'a>(
     environments.into_iter().flat_map(of).collect()
 }
 
-/// Runs them, up to the first that ends in another way than it should, showing progress.
+/// Runs them, `most` times each if chance decides how long they take, showing progress.
 fn run(
     command: &[OsString],
     asked: &[Asked],
+    most: usize,
     emulator: &Emulator,
     output: Output<'_>,
-) -> Result<Vec<Point>, Failure> {
-    let bar = output::progress(asked.len() as u64, "emulating");
-    let done = |point: &Point| {
-        bar.inc(1);
+) -> Result<Vec<Runs>, Failure> {
+    let bar = Bar(output::progress(0, "emulating"));
+    let runs = emulate_runs(command, asked, most, emulator, output, &bar);
+    bar.0.finish_and_clear();
+    runs.map_err(failure)
+}
+
+/// Runs that are done, of those that are known to come.
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn planned(&self, runs: usize) {
+        self.0.inc_length(runs as u64);
+    }
+
+    fn done(&self, point: &Point) -> bool {
+        self.0.inc(1);
         !point.ended_badly()
-    };
-    let points = emulate_all(command, asked, emulator, output, &done);
-    bar.finish_and_clear();
-    points.map_err(failure)
+    }
 }
 
 /// The numbers of cores to run on.

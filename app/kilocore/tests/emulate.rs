@@ -103,6 +103,13 @@ fn a_program_is_emulated_under_each_lock_and_its_lines_are_named() {
     for point in points {
         let times = ["speedup", "gain"].map(|name| point[name].as_f64().expect("a figure"));
         assert!(times.iter().all(|times| (0.1..12.0).contains(times)), "{point}");
+        let runs = point["runs"].as_array().expect("runs");
+        let is_shown = |run: &Value| run["end_ns"] == point["end_ns"];
+        // On one core it makes one thread besides the first, which waits for it.
+        assert!(runs.len() >= 2 && runs.iter().any(is_shown), "{runs:?}");
+        let of = |name: &str| point[name].as_f64().expect("a figure");
+        assert!((of("gain_least")..=of("gain_most")).contains(&of("gain")), "{point}");
+        assert!((of("speedup_least")..=of("speedup_most")).contains(&of("speedup")), "{point}");
     }
     let lines = points[1]["lines"].as_array().expect("lines");
     let lock = lines
@@ -200,7 +207,12 @@ fn what_was_emulated_before_is_known_and_said() {
     let text = told(&asked("1,6,24", &[]));
     assert!(text.contains("Z: all\n"), "{text}");
     let text = told(&asked("1,6,24", &["--no-cache"]));
-    assert!(!text.contains("known"), "{text}");
+    assert!(!text.contains("known from before"), "{text}");
+    // What one run has told, the first of two tells as well.
+    let text = told(&asked("48", &["--seeds", "1"]));
+    assert!(text.contains("how much chance matters is not known"), "{text}");
+    let text = told(&asked("48", &[]));
+    assert!(text.contains("Z: on 48 (1 of 2 runs) cores\n"), "{text}");
     let (said, anew) = parted(document(&asked("1,6", &["--json", "--no-cache"])));
     assert!(said.iter().flatten().all(Value::is_null), "{said:?}");
     assert!(anew == first);

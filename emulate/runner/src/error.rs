@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use kilocore_emulation_orders::{Place, ReportError};
+use kilocore_process::status_of_bad_end;
 use kilocore_qemu::QemuError;
 
 /// Why a program cannot be emulated.
@@ -18,11 +19,13 @@ pub enum EmulateError {
     /// QEMU cannot run it, or is not there.
     #[error(transparent)]
     Qemu(#[from] QemuError),
-    /// The program did not end as it should where it was timed.
-    #[error("the program was interrupted or failed ({status}) while its instructions were timed")]
+    /// The program did not end as it should.
+    #[error("the program was interrupted or failed, with status {}, {during}; nothing is shown", status_of_bad_end(*status))]
     Ended {
         /// How it ended.
         status: ExitStatus,
+        /// Where it ran: `while its instructions were timed`.
+        during: &'static str,
     },
     /// The program is too short for its instructions to be timed.
     #[error(

@@ -1,6 +1,7 @@
 //! How many cycles an instruction of a program takes, by the stopwatch.
 
 use std::ffi::OsString;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use kilocore_process::{Input, Output, Start, allowed_cores, run, sized_for};
@@ -47,13 +48,17 @@ pub fn time_instructions(
     }
     let point = emulate(words, &asked, emulator, output, Input::Empty)?;
     if point.ended_badly() {
-        return Err(EmulateError::Ended { status: point.status });
+        return Err(ended(point.status));
     }
     let count = point.report.counts.instructions;
     let waited: f64 = point.report.threads.iter().map(|thread| thread.stalled_ns).sum();
     let busy = (computed.as_secs_f64() * 1e9 - waited).max(0.0);
     let cycles = (busy * clock_ghz / count.max(1) as f64).max(LEAST_CYCLES);
     Ok(Instructions { count, computed, cycles: two_digits(cycles) })
+}
+
+fn ended(status: ExitStatus) -> EmulateError {
+    EmulateError::Ended { status, during: "while its instructions were timed" }
 }
 
 /// The least that the program computed on one core of this host.
@@ -72,7 +77,7 @@ fn quickest(words: &[OsString], asked: &Asked) -> Result<Duration, EmulateError>
         });
         let end = end.map_err(|why| EmulateError::Files(why.into()))?;
         if end.interrupted || !end.status.success() {
-            return Err(EmulateError::Ended { status: end.status });
+            return Err(ended(end.status));
         }
         quickest = quickest.min(end.user);
     }

@@ -10,6 +10,7 @@
 //!   is quickest on one core. Other cores of the host serve other runs ([`emulate_all`]).
 //! * **Speedups are of times.** The program does the same work on each number of cores, or says by `{cores}` in its
 //!   command what to do on so many.
+//! * **Chance is tried, too** ([`Runs`]). One run is one of many that are as likely.
 //! * **What is known is not emulated again** ([`KeptRuns`]), if all is the same that it depends on.
 #![deny(missing_docs)]
 
@@ -17,6 +18,7 @@ mod cause_tables;
 mod causes;
 mod chain;
 mod chain_tables;
+mod document;
 mod emulator;
 mod environment;
 mod error;
@@ -27,9 +29,12 @@ mod known;
 mod names;
 mod point;
 mod question;
+mod row;
 mod run;
+mod runs;
 mod stacks;
 mod study;
+mod variant;
 mod window;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
@@ -42,5 +47,7 @@ pub use kept_run::KeptRun;
 pub use kilocore_qemu::{QemuError, build as build_qemu};
 pub use point::Point;
 pub use run::{Asked, emulate, emulate_all};
+pub use runs::{Progress, Runs, emulate_runs};
 pub use stacks::StackTimes;
-pub use study::{CyclesFrom, Emulated, Variant};
+pub use study::{CyclesFrom, Emulated};
+pub use variant::Variant;

@@ -1,13 +1,15 @@
 //! How a program scales on a simulated machine, as it is shown.
 
-use kilocore_emulation_orders::{Counts, Orders, Place, Report, Seen, Span, ThreadTimes, Window};
+use kilocore_emulation_orders::{Orders, Place, Report, Seen, ThreadTimes, Window};
 use kilocore_show::{
     About, Across, Generated, Host, Line, Lines, Mark, Parameter, Points, Provenance, Study, Table,
     Unit, described, number,
 };
 use serde::Serialize;
 
-use crate::{Causes, Point, cause_tables, chain_tables, known};
+use crate::document::Document;
+use crate::row::{self, Row, compared_ns};
+use crate::{Runs, Variant, cause_tables, chain_tables, known};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -46,99 +48,6 @@ impl CyclesFrom {
     }
 }
 
-/// A program with its own locks or under others.
-#[derive(Debug, Clone)]
-pub struct Variant {
-    /// The locks: [`OWN`](Self::OWN), or names such as `mcs` or `mcs, phase-fair`.
-    pub locks: String,
-    /// The runs, by number of cores, fewest first. At least one.
-    pub points: Vec<(u32, Point)>,
-}
-
-impl Variant {
-    /// The name of a program's own locks.
-    pub const OWN: &str = "own";
-
-    /// Its name among tables.
-    fn name(&self) -> String {
-        self.locks.replace(", ", "-")
-    }
-
-    /// How it is said in a sentence's place.
-    fn said(&self) -> String {
-        if self.locks == Self::OWN { String::new() } else { format!(" under {}", self.locks) }
-    }
-
-    /// How many times as fast as on the fewest cores a run is.
-    fn speedup(&self, report: &Report) -> f64 {
-        self.points.first().map_or(1.0, |(_, first)| first.report.end_ns / report.end_ns)
-    }
-
-    /// The same of the part with threads of its own, where both runs have one.
-    fn parallel_speedup(&self, report: &Report) -> Option<f64> {
-        let first = self.points.first()?.1.report.parallel?;
-        Some(first.ns() / report.parallel?.ns()).filter(|ratio| ratio.is_finite())
-    }
-}
-
-/// What programs read.
-#[derive(Debug, Serialize)]
-struct Document<'a> {
-    provenance: Provenance,
-    command: &'a str,
-    machine: &'a str,
-    seed: u64,
-    disorder_cycles: u64,
-    cycles_per_instruction: f64,
-    interleaved: bool,
-    warm_from: Option<String>,
-    from: Option<String>,
-    until: Option<String>,
-    points: Vec<DocumentPoint<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct DocumentPoint<'a> {
-    locks: &'a str,
-    cores: u32,
-    speedup: f64,
-    parallel_speedup: Option<f64>,
-    gain: f64,
-    status: i32,
-    host_seconds: f64,
-    known_since: Option<String>,
-    for_once: Option<&'a str>,
-    detailed_from_ns: Option<f64>,
-    from_ns: Option<f64>,
-    end_ns: f64,
-    parallel: Option<Span>,
-    threads: &'a [ThreadTimes],
-    counts: Counts,
-    #[serde(flatten)]
-    causes: &'a Causes,
-}
-
-/// What stands in the place of a status where a signal ended the program.
-const BY_SIGNAL: i32 = -1;
-
-/// A run, and what it is held against.
-struct Row<'a> {
-    variant: &'a Variant,
-    cores: u32,
-    point: &'a Point,
-    /// How many times as fast as the program as it is, on as many cores.
-    gain: f64,
-}
-
-/// The time that a variant takes as others see it beside another one: while it has threads, if both have some. To load
-/// the library with the locks takes longer than a short run does.
-fn compared_ns(report: &Report, other: &Report) -> f64 {
-    match (report.parallel, other.parallel) {
-        (Some(parallel), Some(_)) => parallel.ns(),
-        _ => report.end_ns,
-    }
-}
-
 impl Emulated {
     /// Where the time of all runs went by call stack, as lines for tools that draw flame graphs: `main
     /// thread;cores=48;main;work;[computing] 12000`, in ns. Empty if nobody asked for that.
@@ -146,23 +55,13 @@ impl Emulated {
     pub fn folded(&self) -> String {
         let of = |row: Row<'_>| {
             let on = format!("cores={}{}", row.cores, row.variant.said());
-            row.point.stacks.lines(&on).collect::<String>()
+            row.runs.shown().stacks.lines(&on).collect::<String>()
         };
         self.rows().map(of).collect()
     }
 
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        let own = self.variants.first();
-        self.variants.iter().flat_map(move |variant| {
-            let own = own.map_or(&[][..], |own| &own.points);
-            variant.points.iter().zip(own).map(move |((cores, point), (_, own))| Row {
-                variant,
-                cores: *cores,
-                point,
-                gain: compared_ns(&own.report, &point.report)
-                    / compared_ns(&point.report, &own.report),
-            })
-        })
+        row::of(&self.variants)
     }
 
     /// The parts of the time of all threads' cores that each kind of time is. The rest they had no core, or slept.
@@ -196,17 +95,45 @@ impl Emulated {
     fn begins_cold(&self) -> bool {
         let mut all = self.variants.iter().flat_map(|variant| &variant.points);
         let is_cold = |seen: Seen| seen.from_ns > Some(0.0) && seen.detailed_ns == seen.from_ns;
-        all.any(|(_, point)| point.report.seen.is_some_and(is_cold))
+        all.any(|(_, runs)| runs.shown().report.seen.is_some_and(is_cold))
+    }
+
+    /// What is said of runs that differ by chance only.
+    fn chance(&self) -> Vec<String> {
+        let all = || self.rows().map(|row| row.runs);
+        let most = all().map(|runs| runs.all().len()).max().unwrap_or(1);
+        if all().all(Runs::have_one_thread) {
+            return Vec::new();
+        }
+        if most == 1 {
+            return vec!["One run each: how much chance matters is not known.".to_owned()];
+        }
+        if all().any(Runs::differ) {
+            return vec![
+                format!(
+                    "Chance decides how long it takes. Where it does, the median of {most} runs that differ by nothing"
+                ),
+                "else is shown; by chance: the shortest and the longest of these runs".to_owned(),
+            ];
+        }
+        let widest = all().map(Runs::spread).fold(1.0, f64::max);
+        vec![format!(
+            "A second run each, with other chance, takes as long, to {}.",
+            number::percent(widest - 1.0)
+        )]
     }
 
     /// How one variant scales.
     fn scaling(&self, variant: &Variant) -> Table {
-        let row = |(cores, point): &(u32, Point)| {
-            let report = &point.report;
+        let differ = variant.differs();
+        let row = |(cores, runs): &(u32, Runs)| {
+            let report = &runs.shown().report;
             let [working, stalled, spinning, system, idle] = Self::shares(*cores, report);
             let parallel = variant.parallel_speedup(report);
-            let figures = vec![
-                number::nanoseconds(report.end_ns),
+            let mut figures = vec![number::nanoseconds(report.end_ns)];
+            let times = || runs.range(|point| point.report.end_ns);
+            figures.extend(differ.then(|| number::durations(&times())));
+            figures.extend([
                 number::multiple(variant.speedup(report)),
                 number::nanoseconds(report.serial_ns()),
                 parallel.map_or_else(|| number::NONE.to_owned(), number::multiple),
@@ -215,9 +142,21 @@ impl Emulated {
                 number::percent(spinning),
                 number::percent(system),
                 number::percent(idle),
-            ];
+            ]);
             (cores.to_string(), figures)
         };
+        let after = [
+            "faster",
+            "alone",
+            "threads faster",
+            "computes",
+            "waits for lines",
+            "spins",
+            "in kernel",
+            "idle",
+        ];
+        let chance = differ.then_some("by chance");
+        let headings = ["time"].into_iter().chain(chance).chain(after);
         Table {
             name: format!("scaling-{}", variant.name()),
             title: format!(
@@ -229,18 +168,7 @@ impl Emulated {
             ),
             mark: Some(Mark::new(Provenance::Emulated, "")),
             front: "cores",
-            headings: [
-                "time",
-                "faster",
-                "alone",
-                "threads faster",
-                "computes",
-                "waits for lines",
-                "spins",
-                "in kernel",
-                "idle",
-            ]
-            .into(),
+            headings: headings.collect(),
             rows: variant.points.iter().map(row).collect(),
             below: Vec::new(),
         }
@@ -250,7 +178,11 @@ impl Emulated {
     fn gains(&self) -> Table {
         let of = |variant: &Variant| {
             let rows = self.rows().filter(|row| row.variant.locks == variant.locks);
-            (variant.locks.clone(), rows.map(|row| number::multiple(row.gain)).collect())
+            let gain = |row: Row<'_>| match row.gain_differs() {
+                true => number::multiples(&row.gains()),
+                false => number::multiple(row.gain()),
+            };
+            (variant.locks.clone(), rows.map(gain).collect())
         };
         let cores = self.variants.iter().take(1).flat_map(|own| &own.points);
         Table {
@@ -300,80 +232,57 @@ impl Study for Emulated {
     }
 
     fn document(&self) -> impl Serialize {
-        let window = &self.orders.window;
-        Document {
-            provenance: Provenance::Emulated,
-            command: &self.command,
-            machine: &self.orders.machine.name,
-            seed: self.orders.seed,
-            disorder_cycles: self.orders.disorder,
-            cycles_per_instruction: self.orders.cycles_per_instruction,
-            interleaved: self.orders.interleaved,
-            warm_from: window.warm.as_ref().map(Place::to_string),
-            from: window.from.as_ref().map(Place::to_string),
-            until: window.until.as_ref().map(Place::to_string),
-            points: self
-                .rows()
-                .map(|row| DocumentPoint {
-                    locks: &row.variant.locks,
-                    cores: row.cores,
-                    speedup: row.variant.speedup(&row.point.report),
-                    parallel_speedup: row.variant.parallel_speedup(&row.point.report),
-                    gain: row.gain,
-                    status: row.point.status.code().unwrap_or(BY_SIGNAL),
-                    host_seconds: row.point.took.as_secs_f64(),
-                    known_since: known::since(row.point),
-                    for_once: row.point.for_once.as_deref(),
-                    detailed_from_ns: row.point.report.seen.and_then(|seen| seen.detailed_ns),
-                    from_ns: row.point.report.seen.and_then(|seen| seen.from_ns),
-                    end_ns: row.point.report.end_ns,
-                    parallel: row.point.report.parallel,
-                    threads: &row.point.report.threads,
-                    counts: row.point.report.counts,
-                    causes: &row.point.causes,
-                })
-                .collect(),
-        }
+        Document::of(&self.command, &self.orders, &self.variants)
     }
 
     fn points(&self) -> Points {
         Points::of(Provenance::Emulated, self.rows())
             .each("locks", Unit::Name, |row| row.variant.locks.as_str())
             .each("cores", Unit::Count, |row| row.cores)
-            .each("time_ns", Unit::Nanoseconds, |row| row.point.report.end_ns)
-            .each("speedup", Unit::Ratio, |row| row.variant.speedup(&row.point.report))
-            .each("parallel_speedup", Unit::Ratio, |row| {
-                row.variant.parallel_speedup(&row.point.report)
-            })
-            .each("gain", Unit::Ratio, |row| row.gain)
-            .each("known_since", Unit::Name, |row| known::since(row.point))
+            .each("runs", Unit::Count, |row| row.runs.all().len())
+            .each("time_ns", Unit::Nanoseconds, |row| row.runs.shown().report.end_ns)
+            .each("speedup", Unit::Ratio, Row::speedup)
+            .each("speedup_least", Unit::Ratio, |row| *row.speedups().start())
+            .each("speedup_most", Unit::Ratio, |row| *row.speedups().end())
+            .each("parallel_speedup", Unit::Ratio, Row::parallel_speedup)
+            .each("gain", Unit::Ratio, Row::gain)
+            .each("gain_least", Unit::Ratio, |row| *row.gains().start())
+            .each("gain_most", Unit::Ratio, |row| *row.gains().end())
+            .each("known_since", Unit::Name, |row| known::since(row.runs))
             .build()
     }
 
     fn charts(&self) -> Vec<Lines> {
-        let line = |variant: &Variant, name: String, of: &dyn Fn(&Report) -> Option<f64>| {
-            let at = |(cores, point): &(u32, Point)| Some((f64::from(*cores), of(&point.report)?));
-            Line::new(name, variant.points.iter().filter_map(at).collect())
+        let line = |variant: &Variant, name: &str, of: &dyn Fn(&Report) -> Option<f64>| {
+            let at =
+                |(cores, runs): &(u32, Runs)| Some((f64::from(*cores), of(&runs.shown().report)?));
+            let points: Vec<_> = variant.points.iter().filter_map(at).collect();
+            let ends = |(_, runs): &(u32, Runs)| {
+                let range = runs.range(|point| of(&point.report).unwrap_or(f64::NAN));
+                (*range.start(), *range.end())
+            };
+            let band = variant.differs().then(|| variant.points.iter().map(ends).collect());
+            let band: Vec<_> = band.unwrap_or_default();
+            let whole = band.len() == points.len() && band.iter().all(|end| end.0.is_finite());
+            Line {
+                band: if whole { band } else { Vec::new() },
+                ..Line::new(name.to_owned(), points)
+            }
         };
         let alone = self.variants.len() == 1;
-        let fewest = self.variants.iter().take(1).flat_map(|own| own.points.first()).next();
-        let own = fewest.map(|(_, first)| &first.report);
+        let own = self.variants.first().and_then(Variant::fewest);
         let against_own = |report: &Report| {
-            let own = own?;
+            let own = &own?.shown().report;
             Some(compared_ns(own, report) / compared_ns(report, own))
         };
-        let of = |variant: &Variant| {
-            let name = if alone { "the whole program".to_owned() } else { variant.locks.clone() };
-            let whole = match alone {
-                true => line(variant, name, &|report| Some(variant.speedup(report))),
-                false => line(variant, name, &against_own),
-            };
-            let name = "while it has threads".to_owned();
-            let parallel =
-                alone.then(|| line(variant, name, &|report| variant.parallel_speedup(report)));
-            [Some(whole), parallel]
+        let of = |variant: &Variant| match alone {
+            true => vec![
+                line(variant, "the whole program", &|report| Some(variant.speedup(report))),
+                line(variant, "while it has threads", &|report| variant.parallel_speedup(report)),
+            ],
+            false => vec![line(variant, &variant.locks, &against_own)],
         };
-        let lines = self.variants.iter().flat_map(of).flatten();
+        let lines = self.variants.iter().flat_map(of);
         vec![Lines {
             title: match alone {
                 true => "Times as fast as on the fewest cores".to_owned(),
@@ -396,7 +305,8 @@ impl Study for Emulated {
                 "faster: times as fast as on the fewest cores; alone: before the first thread that the".to_owned(),
                 "program makes and after the last one; threads faster: the same of what is between".to_owned(),
             ];
-            let shown = self.rows().map(|row| (row.variant.said(), row.cores, row.point));
+            last.below.extend(self.chance());
+            let shown = self.rows().map(|row| (row.variant.said(), row.cores, row.runs));
             last.below.extend(known::lines(&shown.collect::<Vec<_>>()));
             if !self.orders.window.is_whole() {
                 last.below.push(format!("All of it is about the part{} only.", self.part()));
@@ -411,7 +321,8 @@ impl Study for Emulated {
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {
             let last = variant.points.last();
-            let tables = last.map(|(cores, point)| {
+            let tables = last.map(|(cores, runs)| {
+                let point = runs.shown();
                 let on = format!("on {cores} cores{}", variant.said());
                 let name = variant.name();
                 [chain_tables::of(&on, &name, point), cause_tables::of(&on, &name, point)].concat()

@@ -4,6 +4,7 @@ mod address_space;
 mod bound;
 mod causes;
 mod chain;
+mod chance;
 mod closed_forms;
 mod ends;
 mod kept;

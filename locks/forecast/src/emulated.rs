@@ -31,7 +31,10 @@ pub struct EmulatedPoint {
     pub fewest: u32,
     /// How many times as fast as with its own locks on the fewest cores.
     pub speedup: f64,
-    /// The same in the forecast.
+    /// The least and the most of runs that differ by nothing but chance, if chance decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_chance: Option<[f64; 2]>,
+    /// The speedup in the forecast.
     pub forecast: Option<f64>,
 }
 
@@ -40,6 +43,11 @@ impl EmulatedPoint {
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.lock.is_none() && self.rwlock.is_none()
+    }
+
+    /// The least and the greatest speedup that were seen.
+    pub(crate) fn speedups(&self) -> [f64; 2] {
+        self.by_chance.unwrap_or([self.speedup; 2])
     }
 }
 

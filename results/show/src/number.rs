@@ -3,6 +3,8 @@
 //! Three significant digits and a prefix: what a forecast knows, and short enough to compare in a
 //! column. A figure that is not finite is shown as a dash.
 
+use std::ops::RangeInclusive;
+
 /// What stands for a figure that there is not.
 pub const NONE: &str = "–";
 
@@ -39,6 +41,16 @@ pub fn nanoseconds(value: f64) -> String {
     engineering(value * 1e-9, "s")
 }
 
+/// All durations from one to another, given in nanoseconds: `412–933 ns`, `980 µs–1.20 ms`.
+#[must_use]
+pub fn durations(ns: &RangeInclusive<f64>) -> String {
+    let (least, most) = (nanoseconds(*ns.start()), nanoseconds(*ns.end()));
+    match (least.split_once(' '), most.split_once(' ')) {
+        (Some((figure, unit)), Some((_, same))) if unit == same => format!("{figure}–{most}"),
+        _ => format!("{least}–{most}"),
+    }
+}
+
 /// A rate: `12.3 M/s`.
 #[must_use]
 pub fn per_second(value: f64) -> String {
@@ -72,6 +84,12 @@ pub fn percent(share: f64) -> String {
 #[must_use]
 pub fn multiple(ratio: f64) -> String {
     if ratio.is_finite() { format!("{} ×", three_digits(ratio)) } else { NONE.to_owned() }
+}
+
+/// All multiples from one to another: `0.42–3.10 ×`.
+#[must_use]
+pub fn multiples(ratios: &RangeInclusive<f64>) -> String {
+    format!("{}–{}", times(*ratios.start()), multiple(*ratios.end()))
 }
 
 /// A multiple where the sign stands elsewhere, as in a heading: `3.10`, `0.42`, `27.0`.
@@ -172,11 +190,14 @@ mod tests {
         }
         assert_eq!(nanoseconds(1.2e9), "1.20 s");
         assert_eq!(per_second(250.0), "250 /s");
+        assert_eq!(durations(&(412.0..=933.4)), "412–933 ns");
+        assert_eq!(durations(&(9.8e5..=1.2e6)), "980 µs–1.20 ms");
         assert_eq!(joules(3.3e-6), "3.30 µJ");
     }
 
     #[test]
     fn shares_and_multiples_are_short() {
+        assert_eq!(multiples(&(0.42..=3.1)), "0.42–3.10 ×");
         for (share, text) in
             [(0.0, "0 %"), (0.0004, "< 0.1 %"), (0.0431, "4.3 %"), (0.0996, "10 %"), (1.0, "100 %")]
         {

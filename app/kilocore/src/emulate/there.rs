@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kilocore_command_line::{CoreList, Failure, say};
-use kilocore_emulation::{Emulator, KeptRuns, Point};
+use kilocore_emulation::{Emulator, KeptRuns, Point, Runs};
 use kilocore_emulation_orders::Orders;
 use kilocore_forecast::{EmulatedPoint, EmulatedThere, Forecast, with_emulation};
 use kilocore_machine::Description;
 use kilocore_process::Output;
 
-use super::{USUAL_MOST_CORES, Variables, asked, run, timed};
+use super::{USUAL_MOST_CORES, USUAL_SEEDS, Variables, asked, run, timed};
 use crate::launch;
 use crate::run::Replaced;
 
@@ -87,27 +87,30 @@ fn emulated(
     }
     let orders = |cores| Orders { cores, cycles_per_instruction, ..usual.clone() };
     let all = asked(variants.iter().map(|(.., variables)| variables), &counts, &orders);
-    let points = run(command, &all, emulator, Output::Discarded)?;
-    if points.iter().any(Point::ended_badly) {
-        return Err(Failure::new("the program was interrupted or failed there"));
-    }
-    let known = points.iter().filter(|point| point.known_since.is_some()).count();
+    let runs = run(command, &all, usize::from(USUAL_SEEDS), emulator, Output::Discarded)?;
+    let all = || runs.iter().flat_map(Runs::all);
+    let known = all().filter(|(_, point)| point.known_since.is_some()).count();
     if known > 0 {
         say(&format!(
             "{known} of {} emulated runs are known from before; --no-cache emulates them anew",
-            points.len()
+            all().count()
         ));
     }
-    let first = points.first().map_or(f64::NAN, |point| point.report.end_ns);
+    let ns = |point: &Point| point.report.end_ns;
+    let first = runs.first().map_or(f64::NAN, |fewest| ns(fewest.shown()));
     let of_variants = variants
         .iter()
         .flat_map(|(lock, rwlock, _)| counts.iter().map(move |cores| (*lock, *rwlock, *cores)));
-    let points = of_variants.zip(&points).map(|((lock, rwlock, cores), point)| EmulatedPoint {
+    let points = of_variants.zip(&runs).map(|((lock, rwlock, cores), runs)| EmulatedPoint {
         lock,
         rwlock,
         cores,
         fewest: counts[0],
-        speedup: first / point.report.end_ns,
+        speedup: first / ns(runs.shown()),
+        by_chance: runs.differ().then(|| {
+            let (quickest, slowest) = runs.range(ns).into_inner();
+            [first / slowest, first / quickest]
+        }),
         forecast: None,
     });
     Ok(EmulatedThere {

@@ -30,7 +30,8 @@ fn agreement(points: &[EmulatedPoint]) -> Option<bool> {
     let mut compared =
         points.iter().filter(|point| point.cores != point.fewest).filter_map(|point| {
             let forecast = point.forecast?;
-            Some((point.speedup / forecast).max(forecast / point.speedup) <= NEAR)
+            let [least, most] = point.speedups();
+            Some((least / forecast).max(forecast / most) <= NEAR)
         });
     let first = compared.next()?;
     Some(first && compared.all(|agrees| agrees))
@@ -50,10 +51,11 @@ fn speedup(forecast: &Forecast, of: &EmulatedPoint) -> Option<f64> {
 fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> Recommendation {
     let Some(own) = emulated.points.iter().rfind(|point| point.is_own()) else { return given };
     let as_it_is = format!(
-        "Executed on the simulated {machine}, it is {} times as fast on {} cores as on {} (emulated)",
+        "Executed on the simulated {machine}, it is {} times as fast on {} cores as on {} (emulated{})",
         rounded(own.speedup),
         own.cores,
-        own.fewest
+        own.fewest,
+        own.by_chance.map_or_else(String::new, |range| format!("; {}", by_chance(range)))
     );
     let compared = match (own.forecast, emulated.agrees) {
         (Some(_), Some(true)) => "the forecast agrees with that".to_owned(),
@@ -73,10 +75,16 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
     let locks: Vec<&str> = other.lock.into_iter().chain(other.rwlock).collect();
     let locks = locks.join(" and ");
     let gain_rounded = rounded(gain);
+    let ([own_least, own_most], [least, most]) = (own.speedups(), other.speedups());
+    let gains = [least / own_most, most / own_least];
+    let chance = match own.by_chance.or(other.by_chance) {
+        Some(_) => format!(" ({})", by_chance(gains)),
+        None => String::new(),
+    };
     if gain < 1.0 && given.shown().is_some() {
         let why = format!(
-            "executed on the simulated {machine}, under {locks} it does {gain_rounded} times what it does as it is \
-             on {} cores (emulated), so no other lock is recommended",
+            "executed on the simulated {machine}, under {locks} it does {gain_rounded} times{chance} what it does as it \
+             is on {} cores (emulated), so no other lock is recommended",
             own.cores
         );
         let confidence = given.confidence;
@@ -86,9 +94,14 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
     }
     given.text.insert(
         0,
-        format!("{as_it_is}, and under {locks} {gain_rounded} times as fast as that; {compared}."),
+        format!("{as_it_is}, and under {locks} {gain_rounded} times{chance} as fast as that; {compared}."),
     );
     given
+}
+
+/// What runs that differ by nothing but chance leave open.
+fn by_chance([least, most]: [f64; 2]) -> String {
+    format!("by chance, {} to {}", rounded(least), rounded(most))
 }
 
 #[cfg(test)]
@@ -107,16 +120,13 @@ mod tests {
         }
     }
 
+    fn point(lock: Option<&'static str>, cores: u32, speedup: f64, forecast: f64) -> EmulatedPoint {
+        let forecast = Some(forecast);
+        EmulatedPoint { lock, rwlock: None, cores, fewest: 1, speedup, by_chance: None, forecast }
+    }
+
     /// The answer where 2 is forecast on 48 cores, and 4.8 under mcs.
     fn held_against(own: f64, other: f64) -> (Recommendation, Option<bool>) {
-        let point = |lock, cores, speedup, forecast| EmulatedPoint {
-            lock,
-            rwlock: None,
-            cores,
-            fewest: 1,
-            speedup,
-            forecast: Some(forecast),
-        };
         let points = vec![
             point(None, 1, 1.0, 1.0),
             point(None, 48, own, 2.0),
@@ -149,5 +159,22 @@ mod tests {
         let (held, agrees) = held_against(9.0, 20.0);
         assert_eq!(agrees, Some(false));
         assert!(held.text[0].contains("has 2.0. The emulation is the one to believe"), "{held:?}");
+    }
+    #[test]
+    fn what_chance_leaves_open_is_said_and_agrees_with_all_of_it() {
+        let mut own = point(None, 48, 1.5, 2.0);
+        own.by_chance = Some([0.9, 1.7]);
+        let points = vec![point(None, 1, 1.0, 1.0), own, point(Some("mcs"), 48, 2.0, 2.2)];
+        let agrees = agreement(&points);
+        let emulated = EmulatedThere { points, agrees, ..EmulatedThere::default() };
+        let text = &held(given(), &emulated, "m").text[0];
+        assert_eq!(agrees, Some(true));
+        assert!(
+            text.contains(
+                "1.5 times as fast on 48 cores as on 1 (emulated; by chance, 0.9 to 1.7)"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("under mcs 1.3 times (by chance, 1.2 to 2.2) as fast"), "{text}");
     }
 }
