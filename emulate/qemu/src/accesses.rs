@@ -17,7 +17,7 @@ use crate::blocks::Block;
 use crate::counts::{MISSES, TRANSFERS};
 use crate::guest::Thread;
 use crate::site::Site;
-use crate::{calls, clock, guest, moves, repeats, samples, spinning};
+use crate::{calls, clock, conditions, guest, moves, repeats, samples, spinning};
 
 /// The word that the thread that runs has said it waits for, or 0.
 static WAITS_FOR: AtomicU64 = AtomicU64::new(0);
@@ -134,6 +134,9 @@ pub(crate) extern "C" fn updated(vcpu: c_uint, info: u32, address: u64, data: *m
     }
     let Some(thread) = guest::this_thread() else { return };
     repeats::stored();
+    if conditions::matter() {
+        thread.updates.add(address);
+    }
     refer(&thread, site(data), address, access::bytes(info), UseKind::Update);
 }
 

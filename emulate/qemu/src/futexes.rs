@@ -10,7 +10,7 @@ use kilocore_platform::Parked;
 use crate::call::Change;
 use crate::guest::{self, Thread};
 use crate::seen::{self, Clock};
-use crate::{machine, memory, sleeping};
+use crate::{conditions, machine, memory, sleeping};
 
 /// Bits that a word is changed by to end a wait.
 const OTHER: u32 = 0x4000_0001;
@@ -32,7 +32,12 @@ pub(crate) fn enter(thread: &Thread, [word, operation, value, time, other, _]: [
             wait(thread, word, value, time, absolute)
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            guest::simulate(thread, |guest| guest.futex_wake(word, value));
+            let is_broadcast = value >= ALL && operation & libc::FUTEX_PRIVATE_FLAG != 0;
+            let mutex = is_broadcast.then(|| conditions::broadcasts(word)).flatten();
+            guest::simulate(thread, |guest| match mutex {
+                Some(mutex) => drop(guest.futex_requeue(word, 1, mutex, u32::MAX)),
+                None => drop(guest.futex_wake(word, value)),
+            });
             Change::None
         }
         libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE => {
@@ -55,6 +60,8 @@ pub(crate) fn enter(thread: &Thread, [word, operation, value, time, other, _]: [
     }
 }
 
+/// Who wakes so many wakes all.
+const ALL: u32 = i32::MAX as u32;
 /// As of Linux 5.14.
 const FUTEX_LOCK_PI2: i32 = 13;
 
@@ -64,7 +71,11 @@ fn wait(thread: &Thread, word: u64, value: u32, time: u64, absolute: Option<Cloc
         Some(clock) => ns.saturating_sub(seen::now_ns(clock)),
     });
     let timeout = timeout.map(machine::cycles);
+    let woken_before = conditions::waits(word, &thread.updates);
     let parked = guest::simulate(thread, |guest| {
+        if let Some(mutex) = woken_before {
+            guest.futex_wake(mutex, u32::MAX);
+        }
         let unchanged = || memory::load(word) == Some(value);
         guest.futex_wait(word, unchanged, timeout)
     });

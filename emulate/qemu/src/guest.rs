@@ -13,7 +13,7 @@ use kilocore_sim::{Filter, Guest, Guests};
 
 use crate::call::Call;
 use crate::counts::HANDOVERS;
-use crate::{calls, clock, repeats, report, stacks};
+use crate::{calls, clock, conditions, repeats, report, stacks};
 
 /// The number of no processor of QEMU's.
 const NOBODY: c_uint = c_uint::MAX;
@@ -40,6 +40,8 @@ pub(crate) struct Thread {
     processor: c_uint,
     pub(crate) guest: Guest,
     pub(crate) repeats: repeats::Repeats,
+    /// What it did by atomic operations.
+    pub(crate) updates: conditions::Updates,
     /// Who called whom in it.
     pub(crate) frames: RefCell<Frames>,
     /// The word that the kernel clears when the thread has ended, or 0.
@@ -67,6 +69,7 @@ pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
         processor: vcpu,
         guest,
         repeats: repeats::Repeats::default(),
+        updates: conditions::Updates::default(),
         frames: RefCell::default(),
         clears: Cell::new(clears),
         call: RefCell::default(),

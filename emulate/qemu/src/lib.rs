@@ -52,6 +52,7 @@ mod call;
 mod calls;
 mod chain;
 mod clock;
+mod conditions;
 mod counter;
 mod counts;
 mod depends;
@@ -114,6 +115,7 @@ fn install(id: api::PluginId, arguments: &[&str]) -> Result<(), String> {
     machine::begin(&orders);
     takes::begin(&orders);
     seen::begin(orders.seed);
+    conditions::begin(&orders);
     forward::begin(id);
     window::begin(&orders);
     stacks::begin(&orders);

@@ -6,6 +6,7 @@ mod causes;
 mod chain;
 mod chance;
 mod closed_forms;
+mod conditions;
 mod ends;
 mod kept;
 mod parts;

@@ -73,6 +73,19 @@ pub(crate) fn interleaved(cores: u32, program: &Path, arguments: &[&str]) -> Poi
     well(cores, arguments, try_as_asked(orders.into(), program, arguments)).0
 }
 
+/// One that ends well on a machine on which a broadcast wakes one waiter and has the others wait for the mutex, or not.
+pub(crate) fn requeued(
+    is: bool,
+    cores: u32,
+    program: &Path,
+    arguments: &[&str],
+) -> (Point, String) {
+    let mut orders = orders(cores);
+    let figure = orders.machine.os.requeued_broadcasts.as_mut().expect("it is told");
+    figure.value = f64::from(u8::from(is));
+    well(cores, arguments, try_as_asked(orders.into(), program, arguments))
+}
+
 /// One that ends well, with the calls that led to where its time went.
 pub(crate) fn with_stacks(cores: u32, program: &Path) -> Point {
     let orders = Orders { stacks: true, ..orders(cores) };

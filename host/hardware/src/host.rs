@@ -344,6 +344,7 @@ impl Host {
             context_switch_ns: self.measured_or(switch, &like.context_switch_ns),
             futex_call_ns: self.measured_or(futex_call, &like.futex_call_ns),
             queued_kernel_locks: like.queued_kernel_locks.clone(),
+            requeued_broadcasts: None,
             mapping_locks: system::has_mapping_locks().map(|has| self.measured(f64::from(has))),
             wake_ns: figure(|wake| wake.cost_ns, &like.wake_ns),
             wake_latency_ns: figure(|wake| wake.delay_ns, &like.wake_latency_ns),

@@ -123,6 +123,7 @@ fn groups(machine: &Description) -> Vec<FigureGroup> {
             ]
             .into_iter()
             .chain(os.mapping_locks.as_ref().map(|locks| row("locks of mappings", locks, "")))
+            .chain(os.requeued_broadcasts.as_ref().map(|has| row("requeued broadcasts", has, "")))
             .collect(),
         ),
         group(

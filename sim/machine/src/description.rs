@@ -201,6 +201,10 @@ pub struct OperatingSystem {
     /// that of the whole address space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping_locks: Option<Figure>,
+    /// 1 if who broadcasts a condition variable wakes one waiter and has the others wait for the mutex, as with glibc
+    /// before 2.25; 0, and without it, if all are woken at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requeued_broadcasts: Option<Figure>,
     /// Processor time that waking one thread costs the waker.
     pub wake_ns: Figure,
     /// Time from that wake-up until the woken thread runs on a core that was idle.

@@ -168,6 +168,12 @@ pub(crate) const FIELDS: &[Field] = &[
         1.0,
         "1 if a page fault shares a lock of its mapping only, 0 if that of the address space",
     ),
+    optional(
+        "os.requeued_broadcasts",
+        0.0,
+        1.0,
+        "1 if a broadcast wakes one waiter and has the others wait for the mutex, 0 if it wakes all",
+    ),
     figure("os.wake_ns", 10.0, 1e7, "what waking a thread costs the waker, in ns"),
     figure("os.wake_latency_ns", 1.0, 1e8, "from the wake until the woken thread runs, in ns"),
     figure(
