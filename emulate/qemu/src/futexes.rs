@@ -10,6 +10,7 @@ use kilocore_platform::Parked;
 use crate::call::Change;
 use crate::guest::{self, Thread};
 use crate::seen::{self, Clock};
+use crate::timers::{self, Sleeps};
 use crate::{conditions, machine, memory, sleeping};
 
 /// Bits that a word is changed by to end a wait.
@@ -76,9 +77,14 @@ fn wait(thread: &Thread, word: u64, value: u32, time: u64, absolute: Option<Cloc
         if let Some(mutex) = woken_before {
             guest.futex_wake(mutex, u32::MAX);
         }
-        let unchanged = || memory::load(word) == Some(value);
+        let unchanged = || {
+            // It does nothing else from here on that it could be woken out of.
+            timers::sleeps(thread, Sleeps::Waits);
+            memory::load(word) == Some(value)
+        };
         guest.futex_wait(word, unchanged, timeout)
     });
+    timers::sleeps(thread, Sleeps::Not);
     match parked {
         Parked::TimedOut => sleeping::at_once(time),
         // Also if it was another one: since that was seen, others may have run and changed it back.

@@ -46,6 +46,8 @@ pub(crate) struct Thread {
     pub(crate) frames: RefCell<Frames>,
     /// The word that the kernel clears when the thread has ended, or 0.
     pub(crate) clears: Cell<u64>,
+    /// What was left of the process's timer when it set that anew.
+    pub(crate) left: Cell<[u64; 4]>,
     /// The call of the system that it is in.
     pub(crate) call: RefCell<Call>,
 }
@@ -72,6 +74,7 @@ pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
         updates: conditions::Updates::default(),
         frames: RefCell::default(),
         clears: Cell::new(clears),
+        left: Cell::default(),
         call: RefCell::default(),
     };
     let thread = Rc::new(thread);

@@ -83,6 +83,7 @@ mod stacks;
 mod system;
 mod takes;
 mod threads;
+mod timers;
 mod translate;
 mod watchdog;
 mod watched;

@@ -10,7 +10,7 @@ use kilocore_emulation_orders::{Found, SeenFile, Stamp, is_null_device};
 use libc::c_int;
 
 use crate::descriptors::Of;
-use crate::{depends, memory, same_each_time, threads};
+use crate::{depends, memory, same_each_time, threads, timers};
 
 /// Flags of `open` with which something may become another.
 const WRITES: c_int = libc::O_WRONLY
@@ -102,11 +102,9 @@ pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, resul
         | libc::SYS_fchmodat
         | libc::SYS_utimensat
         | libc::SYS_truncate => depends::also("it changes files"),
-        libc::SYS_alarm
-        | libc::SYS_setitimer
-        | libc::SYS_timer_create
-        | libc::SYS_timerfd_create => {
-            depends::also("it sets a timer, which is not simulated");
+        libc::SYS_setitimer | libc::SYS_getitimer if timers::is_simulated(arguments[0]) => {}
+        libc::SYS_setitimer | libc::SYS_timer_create | libc::SYS_timerfd_create => {
+            depends::also("it sets a timer of a kind that is not simulated");
         }
         call if same_each_time::is(call) => {}
         call => depends::also(format_args!("it makes the system call {call}")),

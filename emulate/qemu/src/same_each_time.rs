@@ -43,6 +43,8 @@ pub(crate) fn is(call: i64) -> bool {
         | libc::SYS_rt_sigreturn
         | libc::SYS_rt_sigpending
         | libc::SYS_sigaltstack
+        // Whether it waits for something that is not simulated is known before.
+        | libc::SYS_pause
         | libc::SYS_restart_syscall => true,
         // The simulated machine's.
         libc::SYS_clock_gettime
@@ -51,6 +53,7 @@ pub(crate) fn is(call: i64) -> bool {
         | libc::SYS_time
         | libc::SYS_nanosleep
         | libc::SYS_clock_nanosleep
+        | libc::SYS_alarm
         | libc::SYS_getcpu
         | libc::SYS_getrandom
         | libc::SYS_sysinfo => true,

@@ -3,6 +3,7 @@
 use crate::call::Change;
 use crate::guest::{self, Thread};
 use crate::seen::{self, Clock};
+use crate::timers::{self, Sleeps};
 use crate::{machine, memory};
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -23,7 +24,12 @@ pub(crate) fn at_once(address: u64) -> Change {
 /// `nanosleep`, and `clock_nanosleep` if a clock is named.
 pub(crate) fn enter(thread: &Thread, time: u64, absolute: Option<Clock>) -> Change {
     let Some(ns) = read_time(time) else { return Change::None };
+    if timers::has_napped(thread) {
+        return at_once(time);
+    }
     let ns = absolute.map_or(ns, |clock| ns.saturating_sub(seen::now_ns(clock)));
+    timers::sleeps(thread, Sleeps::Nap);
     guest::simulate(thread, |guest| guest.sleep(machine::cycles(ns)));
+    timers::sleeps(thread, Sleeps::Not);
     at_once(time)
 }

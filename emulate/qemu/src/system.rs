@@ -10,9 +10,10 @@ use crate::call::{Call, Change};
 use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
+use crate::timers::Sleeps;
 use crate::{
     binding, calls, clock, depends, files, futexes, memory, outside, paths, repeatable, repeats,
-    report, samples, seen, sleeping, threads, watchdog, watched, window,
+    report, samples, seen, sleeping, threads, timers, watchdog, watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -79,6 +80,18 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         libc::SYS_clock_nanosleep => {
             let absolute = b & libc::TIMER_ABSTIME as u64 != 0;
             return sleeping::enter(thread, c, Clock::of(a).filter(|_| absolute));
+        }
+        libc::SYS_alarm => timers::alarm(thread, a),
+        libc::SYS_setitimer if timers::is_simulated(a) => {
+            let (change, left) = timers::set_timer(thread, b);
+            thread.left.set(left);
+            return change;
+        }
+        libc::SYS_pause if timers::is_set() => {
+            timers::sleeps(thread, Sleeps::Waits);
+            guest::simulate(thread, Guest::sleep_on);
+            timers::sleeps(thread, Sleeps::Not);
+            return Change::None;
         }
         libc::SYS_sched_yield => guest::simulate(thread, Guest::yield_now),
         libc::SYS_clone if threads::is_thread(a) => window::thread_is_made(),
@@ -159,6 +172,14 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
     match call {
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);
+        }
+        libc::SYS_rt_sigprocmask => timers::blocks(&thread, arguments),
+        libc::SYS_alarm => timers::alarm_is_set(),
+        libc::SYS_setitimer if timers::is_simulated(arguments[0]) => {
+            memory::write_u64s(arguments[2], thread.left.get());
+        }
+        libc::SYS_getitimer if timers::is_simulated(arguments[0]) => {
+            memory::write_u64s(arguments[1], timers::left(&thread));
         }
         libc::SYS_mmap | libc::SYS_mremap => {
             watched::mapped();

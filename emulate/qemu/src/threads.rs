@@ -12,7 +12,7 @@ use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::{Guests, Newborn, Options, TaskId};
 
 use crate::guest::{self, Thread};
-use crate::{binding, calls, clock, lives, memory, repeats, results, window};
+use crate::{binding, calls, clock, lives, memory, repeats, results, timers, window};
 
 /// What making a thread takes its parent besides the call. Estimated: 10 to 20 µs with the mapping of its stack,
 /// on machines of the last fifteen years, half of them in the kernel.
@@ -49,6 +49,7 @@ pub(crate) fn begin(orders: &Orders) -> Result<(), String> {
     first.refine_places(calls::with_calls);
     guest::set_machine(guests);
     guest::settle(0, first, 0);
+    timers::thread_begins(FIRST, u64::from(std::process::id()));
     Ok(())
 }
 
@@ -107,6 +108,7 @@ pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u
         guest.fork()
     });
     binding::thread_begins(number, newborn.task());
+    timers::thread_begins(newborn.task(), number);
     let mut unborn = UNBORN.lock().unwrap_or_else(PoisonError::into_inner);
     unborn.born.push_back((newborn, clears));
     CHANGED.notify_all();
@@ -120,6 +122,7 @@ pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u
 pub(crate) fn end() {
     let Some(thread) = guest::this_thread() else { return };
     let clears = thread.clears.get();
+    timers::thread_ends(thread.guest.task());
     guest::simulate(&thread, |guest| {
         guest.catch_up();
         lives::thread_ends(guest.now(), guest.task() != FIRST);

@@ -146,6 +146,13 @@ pub(crate) fn thread_is_made() {
     }
 }
 
+/// Loads and stores are simulated from here on, if they are not already. The program has one thread.
+pub(crate) fn simulate_from_here() {
+    if !is_detailed() {
+        begin_detail(Event::Time(Cycles(0)));
+    }
+}
+
 /// The last thread that the program has made has ended.
 pub(crate) fn threads_have_ended() {
     happens(Event::NoThreads);

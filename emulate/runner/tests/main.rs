@@ -15,3 +15,4 @@ mod seen;
 mod simulated;
 mod stacks;
 mod support;
+mod timers;

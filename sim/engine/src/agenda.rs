@@ -36,6 +36,8 @@ pub(crate) enum Event {
     Balance,
     /// A task that has left the kernel moves to a core on which it may run.
     Relocate { task: TaskId },
+    /// A time has come that somebody waits for who is no task.
+    Due,
 }
 
 /// Counts the changes of plan of a core or task: an event of an older epoch is void.
@@ -64,6 +66,7 @@ impl From<Event> for Packed {
             Event::TimedOut { task, epoch } => (4, task.0, epoch),
             Event::RecheckAll { list } => (5, list.0, Epoch(0)),
             Event::Balance => (6, 0, Epoch(0)),
+            Event::Due => (6, 1, Epoch(0)),
             Event::Relocate { task } => (7, task.0, Epoch(0)),
         };
         Packed(kind << 61 | u64::from(index) << 32 | u64::from(epoch.0))
@@ -82,7 +85,8 @@ impl From<Packed> for Event {
             3 => Event::Woken { task: TaskId(index), epoch },
             4 => Event::TimedOut { task: TaskId(index), epoch },
             5 => Event::RecheckAll { list: ListId(index) },
-            6 => Event::Balance,
+            6 if index == 0 => Event::Balance,
+            6 => Event::Due,
             _ => Event::Relocate { task: TaskId(index) },
         }
     }

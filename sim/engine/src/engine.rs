@@ -12,6 +12,7 @@ use crate::agenda::{Agenda, Event};
 use crate::chain::Chains;
 use crate::coherence::Coherence;
 use crate::costs::{CoreLocation, Costs, LONGEST_STEP, NEVER};
+use crate::due::Due;
 use crate::guest_memory::GuestMemory;
 use crate::ids::{CacheId, CoreId, Id, LineId, TaskId};
 use crate::outcome::Activity;
@@ -44,6 +45,8 @@ pub(crate) struct Engine {
     pub(crate) guests: Option<Box<GuestMemory>>,
     /// The chain of waits that bounds each task, if somebody wants to know.
     pub(crate) chains: Option<Box<Chains>>,
+    /// What happens at times that somebody waits for who is no task.
+    pub(crate) due: Due,
 }
 
 impl Engine {
@@ -83,6 +86,7 @@ impl Engine {
             steering: None,
             guests: None,
             chains: None,
+            due: Due::default(),
         }
     }
 

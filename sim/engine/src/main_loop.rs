@@ -65,6 +65,7 @@ impl Engine {
             Event::TimedOut { task, epoch } => self.end_sleep(task, epoch, time, true),
             Event::Balance => self.balance(time),
             Event::Relocate { task } => self.relocate(task, time),
+            Event::Due => self.time_is_due(time),
         }
         None
     }

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     else if (!strcmp(how, "usage"))
         getrusage(RUSAGE_SELF, &used);
     else if (!strcmp(how, "timer"))
-        setitimer(ITIMER_REAL, &timer, NULL);
+        setitimer(ITIMER_VIRTUAL, &timer, NULL);
     else if (!strcmp(how, "memory") && sysinfo(&memory) == 0)
         printf("%d %d %d\n", memory.freeram == memory.totalram, memory.procs, memory.loads[0] == 0);
     else if (!strcmp(how, "pipe") && pipe((int[2]){0, 0}) == 0)

@@ -5,6 +5,7 @@ use kilocore_platform::{CpuId, Cycles, NodeId, Parked, Platform};
 use super::Guest;
 use crate::coherence::Access;
 use crate::current::{suspend, with_engine};
+use crate::due::Answer;
 use crate::engine::Engine;
 use crate::ids::{CoreSet, Id, SimAddress, TaskId};
 use crate::outcome::{Activity, TaskTimes};
@@ -95,6 +96,27 @@ impl Guest {
     pub fn sleep(&self, time: Cycles) {
         self.catch_up();
         Sim::sleep(time);
+    }
+
+    /// Sleeps until somebody [interrupts](Answer::interrupts) that.
+    pub fn sleep_on(&self) {
+        self.catch_up();
+        if with_engine(|engine| engine.sleep(None)).is_some() {
+            suspend(Intent::Sleep);
+        }
+    }
+
+    /// Has this called at times that are [asked for](Self::call_at), in place of what was called before. It is
+    /// called in the order of simulated time, by a thread of any guest or by one that comes back, and must not call the
+    /// simulator.
+    pub fn when_due(&self, call: impl FnMut(Cycles) -> Answer + Send + 'static) {
+        with_engine(|engine| engine.when_due(Box::new(call)));
+    }
+
+    /// Has what was given to [`when_due`](Self::when_due) called at a time, or now if that has passed. A guest that sleeps for a
+    /// time or on a futex may be interrupted then, as if its time were up.
+    pub fn call_at(&self, time: Cycles) {
+        with_engine(|engine| engine.call_at(time));
     }
 
     /// Waits on a futex at an address of the program if `unchanged` says that the word is still as expected.
