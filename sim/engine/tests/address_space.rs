@@ -1,5 +1,6 @@
 //! Threads that touch new pages and threads that change mappings, of one program.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use kilocore_machine::Figure;
@@ -112,6 +113,33 @@ fn pages_of_files_are_mapped_together_and_copied_where_they_are_written() {
     // Four faults, and not 64, and nothing is zeroed.
     assert!(read * 2 < new, "{read} {new}");
     assert!(written.abs_diff(new) * 20 < new, "{written} {new}");
+}
+
+#[test]
+fn pages_of_files_lie_on_the_first_node_whoever_reads_them_and_others_where_they_are_touched() {
+    // One thread of this node reads.
+    let took = |is_file: bool, node: u32| {
+        let has_read = AtomicBool::new(false);
+        let ends = ends(11, false, |guest, _| {
+            // Until all have a core.
+            guest.compute(Cycles(1_000_000));
+            guest.catch_up();
+            if guest.node().0 == node && !has_read.swap(true, Ordering::Relaxed) {
+                if is_file {
+                    guest.map_file(DATA, 64 * Guest::PAGE);
+                }
+                // Far apart, so that it waits for each.
+                let lines = (0..64).flat_map(|page| [0, 2048].map(|at| page * Guest::PAGE + at));
+                lines.for_each(|at| drop(guest.refer(DATA + at, GuestAccess::Load)));
+            }
+        });
+        assert!(has_read.into_inner(), "some thread is there");
+        ends.into_iter().max().expect("there are threads")
+    };
+    let [near, far] = [0, 1].map(|node| took(true, node));
+    assert!(far > near + 128 * 40, "{far} {near}");
+    let [near, far] = [0, 1].map(|node| took(false, node));
+    assert!(far.abs_diff(near) * 20 < near, "{far} {near}");
 }
 
 #[test]
