@@ -130,7 +130,9 @@ fn pages_of_files_lie_on_the_first_node_whoever_reads_them_and_others_where_they
                 }
                 // Far apart, so that it waits for each.
                 let lines = (0..64).flat_map(|page| [0, 2048].map(|at| page * Guest::PAGE + at));
-                lines.for_each(|at| drop(guest.refer(DATA + at, GuestAccess::Load)));
+                for at in lines {
+                    guest.refer(DATA + at, GuestAccess::Load);
+                }
             }
         });
         assert!(has_read.into_inner(), "some thread is there");
