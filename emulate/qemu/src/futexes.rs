@@ -86,7 +86,7 @@ fn wait(thread: &Thread, word: u64, value: u32, time: u64, absolute: Option<Cloc
     });
     timers::sleeps(thread, Sleeps::Not);
     match parked {
-        Parked::TimedOut => sleeping::at_once(time),
+        Parked::TimedOut => Change::at_once(time),
         // Also if it was another one: since that was seen, others may have run and changed it back.
         Parked::Changed | Parked::Woken if memory::load(word) == Some(value) => {
             memory::store(word, value ^ OTHER);

@@ -15,21 +15,15 @@ pub(crate) fn read_time(address: u64) -> Option<u64> {
     is_time.then(|| seconds.saturating_mul(NS_PER_S).saturating_add(ns))
 }
 
-/// Lets a call that waits until the time at an address, or for so long, return at once.
-pub(crate) fn at_once(address: u64) -> Change {
-    let Some(was) = memory::read_u64s(address) else { return Change::None };
-    if memory::write(address, &[0; 16]) { Change::Bytes { address, was } } else { Change::None }
-}
-
 /// `nanosleep`, and `clock_nanosleep` if a clock is named.
 pub(crate) fn enter(thread: &Thread, time: u64, absolute: Option<Clock>) -> Change {
     let Some(ns) = read_time(time) else { return Change::None };
-    if timers::has_napped(thread) {
-        return at_once(time);
+    if timers::has_napped(thread, time) {
+        return Change::at_once(time);
     }
     let ns = absolute.map_or(ns, |clock| ns.saturating_sub(seen::now_ns(clock)));
-    timers::sleeps(thread, Sleeps::Nap);
+    timers::sleeps(thread, Sleeps::Nap(time));
     guest::simulate(thread, |guest| guest.sleep(machine::cycles(ns)));
     timers::sleeps(thread, Sleeps::Not);
-    at_once(time)
+    Change::at_once(time)
 }

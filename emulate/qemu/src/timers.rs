@@ -8,17 +8,20 @@
 //! * **The first thread handles it, unless it blocks the signal**, as in Linux; then the oldest that does not.
 //! * **A call that was interrupted is made again**, as QEMU does with each call that a signal comes before. A sleep that is made
 //!   again ends at once. It succeeds, where Linux would say that it was interrupted.
+//! * **While all threads wait for something that is not simulated, the host's time counts.** No simulated time passes then, and
+//!   nobody would ever be interrupted who waits for an answer that does not come.
 //! * `alarm` returns 0, whatever was left: QEMU's interface changes no results.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use kilocore_platform::Cycles;
 use kilocore_sim::{Answer, TaskId};
 
 use crate::call::Change;
 use crate::guest::{self, Thread};
-use crate::{machine, memory, sleeping, window};
+use crate::{machine, memory, window};
 
 /// Of the timer, and of the signal that says that it is over.
 const SIGNAL: libc::c_int = libc::SIGALRM;
@@ -27,6 +30,7 @@ const US_PER_S: u64 = 1_000_000;
 
 static STATE: Mutex<State> = Mutex::new(State {
     deadline: None,
+    left_ns: 0,
     interval_ns: 0,
     is_called: false,
     threads: BTreeMap::new(),
@@ -36,6 +40,8 @@ static STATE: Mutex<State> = Mutex::new(State {
 struct State {
     /// When it is over next.
     deadline: Option<Cycles>,
+    /// How long that was when it was set.
+    left_ns: u64,
     /// How long after that it is over again; 0 for never.
     interval_ns: u64,
     /// Whether the simulator knows whom to call.
@@ -51,16 +57,16 @@ struct Known {
     number: libc::c_long,
     blocks: bool,
     sleeps: Sleeps,
-    /// It was woken out of a nap, and will call for it again.
-    napped: bool,
+    /// It was woken out of a nap for the time at this address, and will call for it again.
+    napped: Option<u64>,
 }
 
 /// Whether and how a thread sleeps, so that it can be woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sleeps {
     Not,
-    /// For a time.
-    Nap,
+    /// For the time at an address.
+    Nap(u64),
     /// Until something happens.
     Waits,
 }
@@ -72,7 +78,7 @@ fn state() -> MutexGuard<'static, State> {
 /// A thread is there, which the kernel knows by a number.
 pub(crate) fn thread_begins(task: TaskId, number: u64) {
     let number = number as libc::c_long;
-    let known = Known { number, blocks: false, sleeps: Sleeps::Not, napped: false };
+    let known = Known { number, blocks: false, sleeps: Sleeps::Not, napped: None };
     state().threads.insert(task.0, known);
 }
 
@@ -101,11 +107,11 @@ pub(crate) fn sleeps(thread: &Thread, how: Sleeps) {
     }
 }
 
-/// Whether the thread calls again for a nap out of which it was woken.
-pub(crate) fn has_napped(thread: &Thread) -> bool {
+/// Whether the thread calls again for a nap out of which it was woken, for the time at an address.
+pub(crate) fn has_napped(thread: &Thread, time: u64) -> bool {
     let mut state = state();
     let known = state.threads.get_mut(&thread.guest.task().0);
-    known.is_some_and(|known| std::mem::take(&mut known.napped))
+    known.and_then(|known| known.napped.take()) == Some(time)
 }
 
 /// Whether a time is set.
@@ -142,7 +148,7 @@ pub(crate) fn set_timer(thread: &Thread, new: u64) -> (Change, [u64; 4]) {
     let ns =
         |s: u64, us: u64| s.saturating_mul(US_PER_S).saturating_add(us).saturating_mul(NS_PER_US);
     set(thread, ns(s, us), ns(interval_s, interval_us));
-    (sleeping::at_once(new.wrapping_add(16)), left)
+    (Change::at_once(new.wrapping_add(16)), left)
 }
 
 /// How long each time is and what is left of this one, in seconds and microseconds.
@@ -167,6 +173,7 @@ fn set(thread: &Thread, ns: u64, interval_ns: u64) {
         let mut state = state();
         state.deadline = deadline;
         state.interval_ns = interval_ns;
+        state.left_ns = ns;
         if !std::mem::replace(&mut state.is_called, true) {
             guest.when_due(time_is_over);
         }
@@ -178,26 +185,59 @@ fn set(thread: &Thread, ns: u64, interval_ns: u64) {
 }
 
 /// It is this late.
-fn time_is_over(now: Cycles) -> Answer {
+fn time_is_over(now: Cycles, nobody_runs: bool) -> Answer {
     let mut state = state();
     if state.deadline.is_none_or(|deadline| deadline > now) {
         return Answer::default();
     }
+    let wakes = |task: u32| {
+        let known = state.threads.get(&task);
+        known.is_some_and(|known| known.sleeps != Sleeps::Not && !known.blocks)
+    };
+    if nobody_runs && !state.handler().is_some_and(wakes) {
+        return Answer { waits: true, ..Answer::default() };
+    }
     let interval = machine::cycles(state.interval_ns);
     state.deadline = (interval.0 > 0).then(|| Cycles(now.0.saturating_add(interval.0)));
     let next = state.deadline;
-    let unblocked = state.threads.iter().find(|(_, known)| !known.blocks);
-    let Some(&task) = unblocked.or(state.threads.iter().next()).map(|(task, _)| task) else {
-        return Answer { interrupts: None, next };
-    };
-    let Some(known) = state.threads.get_mut(&task) else {
-        return Answer { interrupts: None, next };
-    };
-    let is_woken = known.sleeps != Sleeps::Not && !known.blocks;
-    known.napped = is_woken && known.sleeps == Sleeps::Nap;
-    // SAFETY: numbers. QEMU's handler notes the signal, and the thread handles it when it goes on.
-    unsafe {
-        libc::syscall(libc::SYS_tgkill, libc::c_long::from(libc::getpid()), known.number, SIGNAL);
+    Answer { interrupts: state.signal(), next, waits: false }
+}
+
+/// All threads have waited for something that is not simulated, for so long on this host. Returns whether that was the time
+/// that was set.
+pub(crate) fn all_have_waited(time: Duration) -> bool {
+    let mut state = state();
+    let is_over = state.deadline.is_some() && u128::from(state.left_ns) <= time.as_nanos();
+    if is_over {
+        state.left_ns = state.interval_ns;
+        if state.interval_ns == 0 {
+            state.deadline = None;
+        }
+        state.signal();
     }
-    Answer { interrupts: is_woken.then_some(TaskId(task)), next }
+    is_over
+}
+
+impl State {
+    /// The thread that is to handle the signal.
+    fn handler(&self) -> Option<u32> {
+        let unblocked = self.threads.iter().find(|(_, known)| !known.blocks);
+        unblocked.or(self.threads.iter().next()).map(|(task, _)| *task)
+    }
+
+    /// Sends it the signal. Returns its task, if it sleeps so that it has to be woken.
+    fn signal(&mut self) -> Option<TaskId> {
+        let task = self.handler()?;
+        let known = self.threads.get_mut(&task)?;
+        let sleeps = if known.blocks { Sleeps::Not } else { known.sleeps };
+        if let Sleeps::Nap(time) = sleeps {
+            known.napped = Some(time);
+        }
+        // SAFETY: numbers. QEMU's handler notes the signal, and the thread handles it when it goes on.
+        unsafe {
+            let process = libc::c_long::from(libc::getpid());
+            libc::syscall(libc::SYS_tgkill, process, known.number, SIGNAL);
+        }
+        (sleeps != Sleeps::Not).then_some(TaskId(task))
+    }
 }

@@ -7,9 +7,9 @@
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::{clock, guest, report};
+use crate::{clock, guest, report, timers};
 
 /// How often somebody looks.
 const EVERY: Duration = Duration::from_secs(3);
@@ -43,11 +43,15 @@ pub(crate) fn begin() -> Result<(), String> {
 
 fn watch() {
     let (mut last, mut looks) = (0, 0);
+    let mut waits_since = Instant::now();
     while guest::machine().is_none_or(|machine| !machine.is_over()) {
         thread::sleep(EVERY);
         let now = clock::keep();
-        let waits = IN_CALL.load(Ordering::Relaxed)
-            || guest::machine().is_none_or(|machine| machine.is_idle());
+        let is_idle = guest::machine().is_none_or(|machine| machine.is_idle());
+        if !is_idle || now != last || timers::all_have_waited(waits_since.elapsed()) {
+            waits_since = Instant::now();
+        }
+        let waits = IN_CALL.load(Ordering::Relaxed) || is_idle;
         looks = if now == last && !waits { looks + 1 } else { 0 };
         last = now;
         if looks == LOOKS && guest::machine().is_some_and(|machine| !machine.is_over()) {

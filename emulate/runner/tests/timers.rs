@@ -1,5 +1,7 @@
 //! The timer of a process, by simulated time.
 
+use std::time::{Duration, Instant};
+
 use kilocore_emulation_orders::{Place, Window};
 
 use crate::support::{on, program, try_part};
@@ -49,6 +51,17 @@ fn a_thread_that_blocks_the_signal_does_not_get_it() {
     let (came, who, passed, _) = after("blocked", 3);
     assert_eq!((came, who.as_str()), (1, "elsewhere"));
     assert!((2_000.0..2_300.0).contains(&passed), "{passed}");
+}
+
+#[test]
+fn who_waits_for_something_that_is_not_simulated_is_interrupted_by_the_hosts_time() {
+    let begun = Instant::now();
+    let (point, text) = on(4, &program("timers", &[]), &["outside", "0"]);
+    let (came, _, passed, _) = told(&text);
+    assert_eq!(came, 1);
+    assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(passed < 1_000.0, "no simulated time passes meanwhile: {passed}");
+    assert!(point.report.dependence.also.is_some());
 }
 
 #[test]

@@ -147,6 +147,7 @@
 mod affinity;
 mod agenda;
 mod blocks;
+mod calling;
 mod chain;
 mod chaining;
 mod charging;

@@ -56,6 +56,7 @@ impl Engine {
     }
 
     fn make_ready(&mut self, task: TaskId, time: Cycles) {
+        self.call_what_waits(time);
         let sleeper = &mut self.tasks[task];
         sleeper.remaining = Cycles(0);
         let home = self.home_of(task);

@@ -100,6 +100,21 @@ int main(int argc, char **argv)
         if (labs(set(0, 0) - left) > 50)
             return 4;
         usleep(20000);
+    } else if (!strcmp(kind, "outside")) {
+        // It waits for what never comes, until it is interrupted; then, once more, for what has come.
+        int ends[2];
+        char byte = 1;
+        action.sa_flags = 0;
+        sigaction(SIGALRM, &action, NULL);
+        if (pipe(ends))
+            return 4;
+        alarm(1);
+        if (read(ends[0], &byte, 1) != -1 || write(ends[1], &byte, 1) != 1)
+            return 5;
+        set(500000, 500000);
+        if (read(ends[0], &byte, 1) != 1)
+            return 6;
+        set(0, 0);
     } else {
         return 2;
     }

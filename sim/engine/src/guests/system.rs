@@ -106,10 +106,10 @@ impl Guest {
         }
     }
 
-    /// Has this called at times that are [asked for](Self::call_at), in place of what was called before. It is
-    /// called in the order of simulated time, by a thread of any guest or by one that comes back, and must not call the
-    /// simulator.
-    pub fn when_due(&self, call: impl FnMut(Cycles) -> Answer + Send + 'static) {
+    /// Has this called at times that are [asked for](Self::call_at), in place of what was called before, with
+    /// whether no guest has a core then. It is called in the order of simulated time, by a thread of any guest or by one
+    /// that comes back, and must not call the simulator.
+    pub fn when_due(&self, call: impl FnMut(Cycles, bool) -> Answer + Send + 'static) {
         with_engine(|engine| engine.when_due(Box::new(call)));
     }
 
