@@ -12,8 +12,8 @@ use indicatif::ProgressBar;
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 use kilocore_emulation::{
-    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Point, Progress, QemuError,
-    Runs, Variant, build_qemu, emulate_runs, time_instructions,
+    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Progress, QemuError, Runs,
+    Variant, build_qemu, emulate_runs, time_instructions,
 };
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
@@ -276,9 +276,8 @@ impl Progress for Bar {
         self.0.inc_length(runs as u64);
     }
 
-    fn done(&self, point: &Point) -> bool {
+    fn done(&self) {
         self.0.inc(1);
-        !point.ended_badly()
     }
 }
 

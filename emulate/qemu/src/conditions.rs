@@ -17,9 +17,9 @@
 //! the kernel itself unlocks, and what several processes share, were never waited for in this way.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kilocore_emulation_orders::Orders;
 
@@ -29,7 +29,7 @@ use crate::memory;
 static IS_OLD: AtomicBool = AtomicBool::new(false);
 
 /// The mutex of each condition variable, both by their addresses.
-static MUTEXES: Mutex<Option<HashMap<u64, u64>>> = Mutex::new(None);
+static MUTEXES: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
 
 /// Where the parts of a condition variable are (`struct __pthread_cond_s`, glibc 2.25 to 2.41).
 mod offset {
@@ -84,9 +84,8 @@ pub(crate) fn matter() -> bool {
     IS_OLD.load(Ordering::Relaxed)
 }
 
-fn with_mutexes<R>(work: impl FnOnce(&mut HashMap<u64, u64>) -> R) -> R {
-    let mut all = MUTEXES.lock().unwrap_or_else(PoisonError::into_inner);
-    work(all.get_or_insert_default())
+fn mutexes() -> MutexGuard<'static, BTreeMap<u64, u64>> {
+    MUTEXES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The condition variables on whose words for signals somebody may be about to sleep: one for each group of waiters.
@@ -111,13 +110,12 @@ pub(crate) fn waits(word: u64, updates: &Updates) -> Option<u64> {
         return None;
     }
     if let Some((condition, mutex)) = unlocked(word, updates) {
-        with_mutexes(|mutexes| mutexes.insert(condition, mutex));
+        mutexes().insert(condition, mutex);
         return None;
     }
     let references = [offset::REFERENCES, offset::REFERENCES + offset::SECOND, offset::WAITERS];
-    with_mutexes(|mutexes| {
-        references.iter().find_map(|part| mutexes.get(&word.wrapping_sub(*part)).copied())
-    })
+    let mutexes = mutexes();
+    references.iter().find_map(|part| mutexes.get(&word.wrapping_sub(*part)).copied())
 }
 
 /// A thread is about to wake all who sleep on a word. Returns the mutex for which all but one are to wait, if the word is
@@ -126,9 +124,10 @@ pub(crate) fn broadcasts(word: u64) -> Option<u64> {
     if !matter() {
         return None;
     }
-    let mutex = with_mutexes(|mutexes| {
-        of_signals(word).iter().find_map(|condition| mutexes.get(condition).copied())
-    })?;
+    let mutex = {
+        let mutexes = mutexes();
+        of_signals(word).iter().find_map(|condition| mutexes.get(condition).copied())?
+    };
     let kind = memory::load(mutex.wrapping_add(KIND))?;
     (kind & OTHER_KINDS == 0).then_some(mutex)
 }

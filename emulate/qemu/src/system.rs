@@ -89,7 +89,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         }
         libc::SYS_pause if timers::is_set() => {
             timers::sleeps(thread, Sleeps::Waits);
-            guest::simulate(thread, Guest::sleep_on);
+            guest::simulate(thread, Guest::sleep_until_interrupted);
             timers::sleeps(thread, Sleeps::Not);
             return Change::None;
         }

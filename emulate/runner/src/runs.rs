@@ -139,8 +139,8 @@ fn least_and_greatest(figures: impl Iterator<Item = f64>) -> RangeInclusive<f64>
 pub trait Progress: Sync {
     /// So many runs will be made, beside those that were announced before.
     fn planned(&self, runs: usize);
-    /// One is done. Returns whether to go on.
-    fn done(&self, point: &Point) -> bool;
+    /// One is done.
+    fn done(&self);
 }
 
 /// Runs a program as it is asked for each time, as [`emulate_all`] does, with as many seeds as it takes to see whether
@@ -161,7 +161,10 @@ pub fn emulate_runs(
         one.orders.seed = one.orders.seed.wrapping_add(more as u64);
         one
     };
-    let done = |point: &Point| progress.done(point);
+    let done = |point: &Point| {
+        progress.done();
+        !point.ended_badly()
+    };
     // On several cores it will have several threads, so its second run need not wait for the first.
     let first = |of: usize| if asked[of].orders.cores > 1 { FIRST.min(most) } else { 1 };
     let mut wanted: Vec<(usize, usize)> =

@@ -99,7 +99,7 @@ impl Guest {
     }
 
     /// Sleeps until somebody [interrupts](Answer::interrupts) that.
-    pub fn sleep_on(&self) {
+    pub fn sleep_until_interrupted(&self) {
         self.catch_up();
         if with_engine(|engine| engine.sleep(None)).is_some() {
             suspend(Intent::Sleep);
