@@ -64,7 +64,8 @@ pub enum Slept {
 pub struct Moderated<'a, P: Platform, L, F> {
     /// The lock whose waiters are moderated.
     pub lock: &'a L,
-    /// The process in which the lock was acquired, or 0 while it is free. Only holders write it.
+    /// The process in which the lock was acquired, or 0 while it is free. Only holders write it. It stays while the lock
+    /// goes from a holder to the waiters in its queue.
     pub stamp: &'a P::U32,
     /// Upper half: a process. Lower half: the number of its threads that wait in the lock's own
     /// queue.
@@ -88,12 +89,24 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         stamp != 0 && stamp != self.process
     }
 
+    /// Marks the lock as held, if a release has not left it so. The line is likely to be wanted by others, so what is there
+    /// already is not written.
     #[inline(always)]
     fn mark_held(&self) {
-        self.stamp.store(self.process, Ordering::Release);
+        if self.stamp.load(Ordering::Relaxed) != self.process {
+            self.stamp.store(self.process, Ordering::Release);
+        }
     }
 
-    /// Whether a thread holds the lock.
+    /// Marks the lock as free before it is released, unless a waiter in its queue is going to have it.
+    #[inline(always)]
+    fn mark_free(&self) {
+        if !self.has_queue() {
+            self.stamp.store(0, Ordering::Release);
+        }
+    }
+
+    /// Whether a thread holds the lock, or one that waits in its queue is about to have it.
     #[inline]
     #[must_use]
     pub fn is_held(&self) -> bool {
@@ -101,10 +114,16 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
     }
 
     /// Acquires the lock if that is possible without waiting. Returns whether it did.
+    ///
+    /// If a thread holds the lock, this only reads. Threads that try again and again keep copies of the line then, and
+    /// do not take it from the holder, who needs it to release the lock.
     #[inline(always)]
     #[must_use]
     pub fn try_acquire(&self, thread: &mut L::Thread) -> bool {
-        let taken = !self.is_inherited() && self.lock.try_acquire(thread);
+        // Acquire pairs with the store of a holder that has forgotten the waiters that a fork has left behind. A holder
+        // that has not marked the lock yet, or not any longer, is found by the lock itself.
+        let free = self.stamp.load(Ordering::Acquire) == 0;
+        let taken = free && self.lock.try_acquire(thread);
         if taken {
             self.mark_held();
         }
@@ -328,7 +347,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
     #[inline(always)]
     unsafe fn release_lock(&self, thread: &mut L::Thread) {
         let (room, key, process) = (self.room, self.key, self.process);
-        self.stamp.store(0, Ordering::Release);
+        self.mark_free();
         // SAFETY: the caller's promise. The lock may be gone afterwards.
         unsafe { self.lock.release(thread) };
         if F::guests(room) != 0 {
@@ -363,7 +382,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
     /// # Safety
     /// As for [`release`](Self::release).
     unsafe fn release_to_queue(&self, thread: &mut L::Thread) {
-        self.stamp.store(0, Ordering::Release);
+        self.mark_free();
         // SAFETY: the caller's promise.
         unsafe { self.lock.release(thread) };
     }

@@ -11,6 +11,7 @@ mod free_blocks;
 mod loom;
 mod moderated_loom;
 mod moderated_shuttle;
+mod moderated_stamp;
 mod native;
 mod planted;
 mod read_write;

@@ -53,6 +53,7 @@ mod mutex_choice;
 pub mod mutex_exports;
 mod mutex_users;
 mod patience;
+mod polls;
 mod process;
 mod read_holds;
 mod replaced_rwlock;
@@ -86,6 +87,7 @@ extern "C" fn start() {
     }
     if mutexes {
         shared_condvar::find_marks();
+        polls::prepare();
         rooms::register();
         (mutex_choice::functions().prepare)();
     }

@@ -35,7 +35,7 @@ use crate::deadline::{self, Deadline};
 use crate::host::Host;
 use crate::patience;
 use crate::rooms::{self, SleepersPay};
-use crate::{glibcs_timed, mutex_users, process, thread_state};
+use crate::{glibcs_timed, mutex_users, process, slot, thread_state};
 
 /// The number of bytes of a mutex that a lock may use: those before the kind.
 const LOCK_BYTES: usize = 16;
@@ -141,10 +141,11 @@ impl<L: RawLock<Host>> Replaced<L> {
             }
             let lock = Self::of(mutex);
             if thread_state::with::<L, _>(|thread| lock.try_acquire(thread)) {
-                0
-            } else {
-                libc::EBUSY
+                slot::polls().succeeded();
+                return 0;
             }
+            slot::polls().failed(mutex.addr());
+            libc::EBUSY
         }
     }
 

@@ -7,6 +7,7 @@
 use core::mem::MaybeUninit;
 
 use crate::impatience::Impatience;
+use crate::polls::Polls;
 use crate::read_holds::ReadHolds;
 
 /// The number of bytes of the slot that a state may use. `c/wait.c` contains the same number.
@@ -22,6 +23,7 @@ pub(crate) struct Slot {
     pub(crate) phase: Phase,
     pub(crate) impatience: Impatience,
     pub(crate) read_holds: ReadHolds,
+    pub(crate) polls: Polls,
 }
 
 /// The phase of a slot.
@@ -93,6 +95,13 @@ pub(crate) fn impatience<'a>() -> &'a mut Impatience {
     // SAFETY: the slot belongs to this thread and lives as long as the thread. No caller uses the
     // result of an earlier call any more when this is called.
     unsafe { &mut (*slot()).impatience }
+}
+
+/// Returns what the calling thread keeps of the tries that failed.
+#[inline(always)]
+pub(crate) fn polls<'a>() -> &'a mut Polls {
+    // SAFETY: as in `impatience`.
+    unsafe { &mut (*slot()).polls }
 }
 
 /// Returns what the calling thread keeps of the read-write locks that it holds for reading.
