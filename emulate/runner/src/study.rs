@@ -27,6 +27,9 @@ pub struct Emulated {
     pub variants: Vec<Variant>,
 }
 
+/// Runs of which the longest takes no more times as long as the shortest are as long as each other.
+const EQUAL: f64 = 1.0005;
+
 /// How it is known how many cycles an instruction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CyclesFrom {
@@ -109,18 +112,23 @@ impl Emulated {
             return vec!["One run each: how much chance matters is not known.".to_owned()];
         }
         if all().any(Runs::differ) {
+            let shown = match most {
+                2 => "the quicker of two runs".to_owned(),
+                _ => format!("the median of {most} runs"),
+            };
             return vec![
                 format!(
-                    "Chance decides how long it takes. Where it does, the median of {most} runs that differ by nothing"
+                    "Chance decides how long it takes. Where it does, {shown} that differ by nothing"
                 ),
                 "else is shown; by chance: the shortest and the longest of these runs".to_owned(),
             ];
         }
         let widest = all().map(Runs::spread).fold(1.0, f64::max);
-        vec![format!(
-            "A second run each, with other chance, takes as long, to {}.",
-            number::percent(widest - 1.0)
-        )]
+        let within = match widest {
+            ..EQUAL => String::new(),
+            _ => format!(", to {}", number::percent(widest - 1.0)),
+        };
+        vec![format!("A second run each, with other chance, takes as long{within}.")]
     }
 
     /// How one variant scales.

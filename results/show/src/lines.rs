@@ -183,4 +183,13 @@ mod tests {
         assert!(!lines(vec![(99.0, 10.0)]).svg().unwrap().contains("NaN"));
         assert!(matches!(lines(Vec::new()).svg(), Err(ReportError::NoCurves)));
     }
+
+    #[test]
+    fn small_figures_have_no_prefix_and_large_ones_do() {
+        let drawn = |points| lines(points).svg().expect("it has points");
+        let small = drawn(vec![(1.0, 0.2), (8.0, 0.9)]);
+        assert!(small.contains(">0.8<") && !small.contains(" m<"), "{small}");
+        let large = drawn(vec![(1.0, 2e5), (8.0, 9e5)]);
+        assert!(large.contains(" k<"), "{large}");
+    }
 }

@@ -24,10 +24,12 @@ impl Chart {
             _ => number::plain(value),
         };
         let x_tick = |value: f64| Tick { at: x.place(value), label: across(value) };
-        // Multiples are compared with numbers of cores, which have no prefixes.
+        let y_ticks = y.ticks(frame.y_labels());
+        let greatest = y_ticks.iter().copied().fold(0.0, f64::max);
+        // Multiples are compared with numbers of cores, which have no prefixes, and nobody writes 0.8 with one.
         let written = |value: f64| match lines.linear {
-            Some(_) => number::plain(value),
-            None => number::engineering(value, ""),
+            None if !(0.01..1e3).contains(&greatest) => number::engineering(value, ""),
+            _ => number::plain(value),
         };
         let y_tick = |value: f64| Tick { at: y.place(value), label: written(value) };
         let (reference, reference_label) = linear(lines, &x, &y);
@@ -40,7 +42,7 @@ impl Chart {
             by: lines.by,
             frame,
             x_ticks: x_ticks.into_iter().map(x_tick).collect(),
-            y_ticks: y.ticks(frame.y_labels()).into_iter().map(y_tick).collect(),
+            y_ticks: y_ticks.into_iter().map(y_tick).collect(),
             reference,
             reference_label,
             series,
