@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published emulation-gains servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz
 
 all: packages-build
@@ -191,6 +191,12 @@ emulation: all
 emulation-published: all
 	@tools/install-packages $$(tools/emulation/beside-published --packages)
 	tools/emulation/beside-published --page docs/evidence/emulation-published.md
+
+## emulation-gains: what other locks gain in these programs, beside what was published, into
+## docs/evidence/emulation-gains.md; takes hours
+emulation-gains: all
+	@tools/install-packages $$(tools/emulation/beside-published --packages)
+	tools/emulation/gains-beside-published --page docs/evidence/emulation-gains.md
 
 ## emulation-cost: the processor time that programs with 48 threads take emulated, beside what they take alone and under
 ## QEMU, into docs/evidence/emulation-cost.md; takes ten minutes

@@ -34,11 +34,11 @@ def prepared(input_bytes):
             os.chdir("/")
 
 
-def document(command, cores, *options):
+def document(command, cores, *options, **environment):
     """The document of a command that is emulated anew on these numbers of cores. Ends this program if it cannot be."""
     told = subprocess.run(
         [KILOCORE, "emulate", "--no-cache", "--cores", cores, *options, "--json", "--", *command.split()],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment},
     )
     if told.returncode != 0:
         sys.exit(f"{os.path.basename(sys.argv[0])}: {command}: {told.stderr.decode(errors='replace')[-600:]}")
