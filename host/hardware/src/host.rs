@@ -5,6 +5,7 @@ use kilocore_figures::lower_median;
 use crate::core_clock::loaded_core_clock_ghz;
 use crate::core_to_core::{samples, spread};
 use crate::identity::{cpuinfo_field, host_name, relative, today};
+use crate::pages::{PageCosts, page_costs};
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{Processor, Shape, shape};
 use crate::waking::{Waking, waking};
@@ -339,12 +340,17 @@ impl Host {
             Some(other) => waking(self.home, other.cpu)?,
             None => None,
         };
+        let pages = page_costs(self.home)?;
+        let page = |of: fn(PageCosts) -> f64| pages.map(of).map(|ns| self.measured(ns));
         let figure = |of: fn(Waking) -> f64, lent: &Figure| self.measured_or(wake.map(of), lent);
         Ok(OperatingSystem {
             context_switch_ns: self.measured_or(switch, &like.context_switch_ns),
             futex_call_ns: self.measured_or(futex_call, &like.futex_call_ns),
             queued_kernel_locks: like.queued_kernel_locks.clone(),
             requeued_broadcasts: None,
+            page_fault_ns: page(|costs| costs.fault),
+            file_page_ns: page(|costs| costs.file_page),
+            unmap_page_ns: page(|costs| costs.unmap),
             mapping_locks: system::has_mapping_locks().map(|has| self.measured(f64::from(has))),
             wake_ns: figure(|wake| wake.cost_ns, &like.wake_ns),
             wake_latency_ns: figure(|wake| wake.delay_ns, &like.wake_latency_ns),

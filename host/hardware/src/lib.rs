@@ -18,6 +18,7 @@ mod error;
 mod host;
 mod identity;
 mod memory;
+mod pages;
 mod pinned;
 mod processor;
 mod speed;

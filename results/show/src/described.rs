@@ -123,6 +123,9 @@ fn groups(machine: &Description) -> Vec<FigureGroup> {
             ]
             .into_iter()
             .chain(os.mapping_locks.as_ref().map(|locks| row("locks of mappings", locks, "")))
+            .chain(os.page_fault_ns.as_ref().map(|ns| row("first touch of a page", ns, "ns")))
+            .chain(os.file_page_ns.as_ref().map(|ns| row("one more page of a file", ns, "ns")))
+            .chain(os.unmap_page_ns.as_ref().map(|ns| row("giving a page back", ns, "ns")))
             .chain(os.requeued_broadcasts.as_ref().map(|has| row("requeued broadcasts", has, "")))
             .collect(),
         ),

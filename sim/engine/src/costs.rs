@@ -1,6 +1,6 @@
 //! A machine file, turned into cycles.
 
-use kilocore_machine::{Caches, Description, Distance, Figure};
+use kilocore_machine::{Caches, Description, Distance, Figure, OperatingSystem};
 use kilocore_platform::{Cycles, NodeId};
 
 use crate::ids::{CacheId, DomainId, GroupId, Id, SocketId};
@@ -52,6 +52,12 @@ pub(crate) struct Costs {
     pub(crate) shared_bucket: bool,
     /// Whether a page fault shares a lock of its mapping only.
     pub(crate) faults_apart: bool,
+    /// The first touch of a page, besides zeroing it.
+    pub(crate) page_fault: Cycles,
+    /// One more page of a file, of those around the one that is touched.
+    pub(crate) file_page: Cycles,
+    /// Giving a page back.
+    pub(crate) unmap_page: Cycles,
     pub(crate) wake: Cycles,
     pub(crate) wake_latency: Cycles,
     /// A core that is idle for longer takes longer to wake.
@@ -77,7 +83,8 @@ impl Costs {
     pub(crate) fn new(machine: &Description) -> Self {
         let ghz = machine.clock_ghz.value;
         let round = |cycles: f64| Cycles(cycles.round() as u64);
-        let cycles = |figure: &Figure| round(figure.value * ghz);
+        let ns = |ns: f64| round(ns * ghz);
+        let cycles = |figure: &Figure| ns(figure.value);
         let line_bytes = f64::from(machine.caches.line_bytes);
         let lines = |kib: &Figure| (kib.value * 1024.0 / line_bytes) as u32;
         let line_on_channel = line_bytes / machine.memory.bandwidth_gb_per_s.value * ghz;
@@ -119,6 +126,9 @@ impl Costs {
             futex_call: cycles(&machine.os.futex_call_ns),
             shared_bucket: machine.os.queued_kernel_locks.value < 0.5,
             faults_apart: or(&machine.os.mapping_locks, 0.0) >= 0.5,
+            page_fault: ns(or(&machine.os.page_fault_ns, OperatingSystem::PAGE_FAULT_NS)),
+            file_page: ns(or(&machine.os.file_page_ns, OperatingSystem::FILE_PAGE_NS)),
+            unmap_page: ns(or(&machine.os.unmap_page_ns, OperatingSystem::UNMAP_PAGE_NS)),
             wake: cycles(&machine.os.wake_ns),
             wake_latency: cycles(&machine.os.wake_latency_ns),
             deep_idle_after: match machine.os.deep_idle_after_us.value {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use kilocore_machine::{Description, Figure, OperatingSystem};
 use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering as Order, Parked, Platform};
 use kilocore_sim::{
     Activity, Guest, GuestAccess, Guests, Newborn, Options, Outcome, Sim, SimError, Simulation,
@@ -22,8 +23,19 @@ fn run(
     body: impl Fn(&Guest, u64) + Send + Sync + 'static,
 ) -> Result<Outcome, SimError> {
     let machine = kilocore_machine::find(MACHINE).expect("built in");
+    run_on(&machine, cores, threads, disorder, body)
+}
+
+/// The same on another machine.
+fn run_on(
+    machine: &Description,
+    cores: u32,
+    threads: u32,
+    disorder: u64,
+    body: impl Fn(&Guest, u64) + Send + Sync + 'static,
+) -> Result<Outcome, SimError> {
     let options = Options { cores, seed: 1 };
-    let guests = Guests::new(&machine, options, Cycles(disorder)).expect("as many cores");
+    let guests = Guests::new(machine, options, Cycles(disorder)).expect("as many cores");
     let body = Arc::new(body);
     let last: Arc<Mutex<Option<Outcome>>> = Arc::default();
     let live = Arc::new(AtomicU32::new(threads));
@@ -307,6 +319,33 @@ fn pages_that_were_touched_before_have_a_frame_where_the_task_is() {
     let ((none, quick), (all, slow)) = (faults(true), faults(false));
     assert_eq!((none, all), (0, 100));
     assert!(quick * 3 < slow, "{quick:?} {slow:?}");
+}
+
+#[test]
+fn pages_cost_what_the_machine_says() {
+    const PAGES: u64 = 1_000;
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let ns = |machine: &Description| {
+        let outcome = run_on(machine, 1, 1, 0, |guest, _| {
+            (0..PAGES).for_each(|page| {
+                guest.refer(DATA + page * Guest::PAGE, GuestAccess::Store);
+            });
+            guest.change_address_space(Cycles(0), DATA, PAGES * Guest::PAGE);
+        });
+        outcome.expect("it ends").end.0 as f64 / machine.clock_ghz.value
+    };
+    let today = ns(&machine);
+    let slower = |of: fn(&mut OperatingSystem) -> &mut Option<Figure>, usual: f64| {
+        let mut machine = machine.clone();
+        let value = usual + 3_000.0;
+        *of(&mut machine.os) = Some(Figure { value, source: None, estimated: None });
+        (ns(&machine) - today) / PAGES as f64
+    };
+    let fault = slower(|os| &mut os.page_fault_ns, OperatingSystem::PAGE_FAULT_NS);
+    let unmap = slower(|os| &mut os.unmap_page_ns, OperatingSystem::UNMAP_PAGE_NS);
+    for more in [fault, unmap] {
+        assert!((2_990.0..3_010.0).contains(&more), "{fault} {unmap}");
+    }
 }
 
 #[test]

@@ -174,6 +174,9 @@ pub(crate) const FIELDS: &[Field] = &[
         1.0,
         "1 if a broadcast wakes one waiter and has the others wait for the mutex, 0 if it wakes all",
     ),
+    optional("os.page_fault_ns", 1.0, 1e6, "the first touch of a page, besides zeroing it, in ns"),
+    optional("os.file_page_ns", 1.0, 1e6, "mapping one more page of a file at a fault, in ns"),
+    optional("os.unmap_page_ns", 1.0, 1e6, "giving a page back, in ns"),
     figure("os.wake_ns", 10.0, 1e7, "what waking a thread costs the waker, in ns"),
     figure("os.wake_latency_ns", 1.0, 1e8, "from the wake until the woken thread runs, in ns"),
     figure(

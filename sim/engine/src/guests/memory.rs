@@ -41,14 +41,6 @@ const LOAD_WAITS: f64 = 0.5;
 const STORE_WAITS: f64 = 0.3;
 /// How far the stores of a core may lag behind it: some fifty, of which each takes a few cycles.
 const STORE_BUFFER: Cycles = Cycles(200);
-/// What the kernel does for a page fault besides zeroing the page, in ns. Estimated: entry, lookup of the
-/// mapping, page table and exit take 0.3 to 1 µs on machines of the last fifteen years.
-const FAULT_NS: f64 = 500.0;
-/// What it takes to map one more page of a file at a fault, in ns. Estimated: half of what a program of our own takes on a
-/// virtual machine (10 µs for 16 pages with a read of each, from a file in memory, Linux 6.18, 2.6 GHz).
-const FILE_PAGE_NS: f64 = 300.0;
-/// What it takes to unmap a page, in ns. The same program takes 210 ns for one of a file and 290 for another one.
-const UNMAP_NS: f64 = 200.0;
 /// How many guests a machine may have had, for the times of all of them to be counted.
 const MOST_GUESTS: u32 = 1 << 20;
 
@@ -212,11 +204,12 @@ impl Engine {
         let count = guests.pages.unmap(pages.clone(), home);
         guests.files.remove(pages.clone());
         guests.forget(pages);
-        self.works_in_kernel(count as f64 * UNMAP_NS);
+        self.works_in_kernel(count, self.costs.unmap_page);
     }
 
-    fn works_in_kernel(&mut self, ns: f64) {
-        self.pass(Activity::System, Cycles((ns * self.costs.clock_ghz) as u64));
+    /// The kernel does something so often.
+    fn works_in_kernel(&mut self, times: u64, each: Cycles) {
+        self.pass(Activity::System, Cycles(times * each.0));
     }
 }
 
@@ -257,11 +250,11 @@ impl Guest {
     fn fault(&self, page: u64, access: Access) {
         self.shared.space.fault(page, || {
             let frame = with_engine(|engine| {
-                engine.works_in_kernel(FAULT_NS);
+                engine.works_in_kernel(1, engine.costs.page_fault);
                 let around = engine.guests().files.around(page).filter(|_| access == Access::Read);
                 let Some(around) = around else { return engine.map_page(page) };
                 let mapped = around.filter(|&page| engine.map_file_page(page).is_some()).count();
-                engine.works_in_kernel(mapped as f64 * FILE_PAGE_NS);
+                engine.works_in_kernel(mapped as u64, engine.costs.file_page);
                 None
             });
             if let Some(frame) = frame.flatten() {
@@ -331,7 +324,7 @@ impl Guest {
     pub fn leave_address_space(&self) {
         with_engine(|engine| {
             let pages = engine.guests().pages.resident();
-            engine.works_in_kernel(pages as f64 * UNMAP_NS);
+            engine.works_in_kernel(pages, engine.costs.unmap_page);
         });
     }
 
