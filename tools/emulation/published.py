@@ -1,12 +1,14 @@
 """Programs whose throughput is published, as they are emulated here, and what was published of them."""
 
+import argparse
 import csv
 import os
 import subprocess
+import tempfile
 
-from emulated import ROOT, SOURCES, document
+from emulated import ROOT, SOURCES, document, evidence
 
-__all__ = ["MACHINES", "PACKAGES", "PROGRAMS", "merged", "pair", "pair_of", "published", "table"]
+__all__ = ["PACKAGES", "PROGRAMS", "arguments", "compare", "pair", "pair_of", "published", "seeds"]
 
 PACKAGES = "gcc kyotocabinet-utils libc6-dev libsqlite3-dev libvips-tools python3-minimal rocksdb-tools x264".split()
 # The machine of the data set, its name here, cores in a node, and the nodes that are compared.
@@ -139,3 +141,35 @@ def table(heads, rows, summary):
     """The lines of a page."""
     lines = [heads, ["---"] * len(heads), *rows]
     return ["| " + " | ".join(line) + " |" for line in lines] + ["", summary]
+
+
+def arguments():
+    """What both tools take."""
+    parser = argparse.ArgumentParser(description="See the head of this file.")
+    parser.add_argument("--page", type=os.path.abspath)
+    parser.add_argument("--seeds", help="most runs of each, as of `kilocore emulate`")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM")
+    return parser
+
+
+def seeds(options):
+    """How often each is run, as options of `kilocore emulate`."""
+    return ["--seeds", options.seeds] if options.seeds else []
+
+
+def compare(options, heads, cells_of, summary):
+    """Makes the programs and prints a row of each on each machine: its cells, and how many seconds these took. If there is
+    a page, each row is written to it when it is known."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name in options.programs or PROGRAMS:
+            PROGRAMS[name].make()
+            for data, machine, per_node, nodes in MACHINES:
+                cells, seconds = cells_of(name, data, machine, per_node, nodes)
+                rows.append([name, data, *cells, f"{seconds:.0f}"])
+                print("| " + " | ".join(rows[-1]) + " |", flush=True)
+                if options.page:
+                    all_rows = merged(options.page, rows)
+                    evidence.replace(options.page, table(heads, all_rows, summary(all_rows)))
+    print(summary(rows))
