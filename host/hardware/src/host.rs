@@ -5,6 +5,7 @@ use kilocore_figures::lower_median;
 use crate::core_clock::loaded_core_clock_ghz;
 use crate::core_to_core::{samples, spread};
 use crate::identity::{cpuinfo_field, host_name, relative, today};
+use crate::interrupts::{Interrupted, interrupted};
 use crate::pages::{PageCosts, page_costs};
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{Processor, Shape, shape};
@@ -341,6 +342,9 @@ impl Host {
             None => None,
         };
         let pages = page_costs(self.home)?;
+        let interrupts = interrupted(self.home)?;
+        let interrupt =
+            |of: fn(Interrupted) -> f64| interrupts.map(of).map(|figure| self.measured(figure));
         let page = |of: fn(PageCosts) -> f64| pages.map(of).map(|ns| self.measured(ns));
         let figure = |of: fn(Waking) -> f64, lent: &Figure| self.measured_or(wake.map(of), lent);
         Ok(OperatingSystem {
@@ -351,6 +355,8 @@ impl Host {
             page_fault_ns: page(|costs| costs.fault),
             file_page_ns: page(|costs| costs.file_page),
             unmap_page_ns: page(|costs| costs.unmap),
+            interrupt_every_us: interrupt(|seen| seen.every_us),
+            interrupt_ns: interrupt(|seen| seen.takes_ns),
             mapping_locks: system::has_mapping_locks().map(|has| self.measured(f64::from(has))),
             wake_ns: figure(|wake| wake.cost_ns, &like.wake_ns),
             wake_latency_ns: figure(|wake| wake.delay_ns, &like.wake_latency_ns),

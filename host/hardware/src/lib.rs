@@ -17,6 +17,7 @@ mod cores_first;
 mod error;
 mod host;
 mod identity;
+mod interrupts;
 mod memory;
 mod pages;
 mod pinned;

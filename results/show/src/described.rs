@@ -126,6 +126,8 @@ fn groups(machine: &Description) -> Vec<FigureGroup> {
             .chain(os.page_fault_ns.as_ref().map(|ns| row("first touch of a page", ns, "ns")))
             .chain(os.file_page_ns.as_ref().map(|ns| row("one more page of a file", ns, "ns")))
             .chain(os.unmap_page_ns.as_ref().map(|ns| row("giving a page back", ns, "ns")))
+            .chain(os.interrupt_every_us.as_ref().map(|us| row("an interrupt every", us, "µs")))
+            .chain(os.interrupt_ns.as_ref().map(|ns| row("an interrupt", ns, "ns")))
             .chain(os.requeued_broadcasts.as_ref().map(|has| row("requeued broadcasts", has, "")))
             .collect(),
         ),

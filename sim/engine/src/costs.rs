@@ -58,6 +58,10 @@ pub(crate) struct Costs {
     pub(crate) file_page: Cycles,
     /// Giving a page back.
     pub(crate) unmap_page: Cycles,
+    /// From one interrupt of a core to the next.
+    pub(crate) interrupt_every: Cycles,
+    /// How long one takes in the mean.
+    pub(crate) interrupt: Cycles,
     pub(crate) wake: Cycles,
     pub(crate) wake_latency: Cycles,
     /// A core that is idle for longer takes longer to wake.
@@ -129,6 +133,10 @@ impl Costs {
             page_fault: ns(or(&machine.os.page_fault_ns, OperatingSystem::PAGE_FAULT_NS)),
             file_page: ns(or(&machine.os.file_page_ns, OperatingSystem::FILE_PAGE_NS)),
             unmap_page: ns(or(&machine.os.unmap_page_ns, OperatingSystem::UNMAP_PAGE_NS)),
+            interrupt_every: ns(
+                1000.0 * or(&machine.os.interrupt_every_us, OperatingSystem::INTERRUPT_EVERY_US)
+            ),
+            interrupt: ns(or(&machine.os.interrupt_ns, OperatingSystem::INTERRUPT_NS)),
             wake: cycles(&machine.os.wake_ns),
             wake_latency: cycles(&machine.os.wake_latency_ns),
             deep_idle_after: match machine.os.deep_idle_after_us.value {

@@ -15,6 +15,7 @@ use crate::costs::{CoreLocation, Costs, LONGEST_STEP, NEVER};
 use crate::due::Due;
 use crate::guest_memory::GuestMemory;
 use crate::ids::{CacheId, CoreId, Id, LineId, TaskId};
+use crate::noise::Noise;
 use crate::outcome::Activity;
 use crate::state::{AlertedLists, Core, Futexes, Intent, Task};
 use crate::steering::Steering;
@@ -43,6 +44,8 @@ pub(crate) struct Engine {
     pub(crate) steering: Option<Box<Steering>>,
     /// The memory of tasks that execute elsewhere, if there are such.
     pub(crate) guests: Option<Box<GuestMemory>>,
+    /// What disturbs threads, if anything does.
+    pub(crate) noise: Option<Box<Noise>>,
     /// The chain of waits that bounds each task, if somebody wants to know.
     pub(crate) chains: Option<Box<Chains>>,
     /// What happens at times that somebody waits for who is no task.
@@ -85,6 +88,7 @@ impl Engine {
             latest: Cycles(0),
             steering: None,
             guests: None,
+            noise: None,
             chains: None,
             due: Due::default(),
         }
@@ -131,6 +135,19 @@ impl Engine {
     #[inline]
     pub(crate) fn work(&mut self, time: Cycles) {
         self.pass(Activity::Working, self.slowed_by_siblings(time).min(LONGEST_STEP));
+    }
+
+    /// The same on a core that may be interrupted meanwhile.
+    pub(crate) fn work_interrupted(&mut self, time: Cycles) {
+        let since = self.now();
+        self.work(time);
+        let (core, now) = (self.current, self.now());
+        if let Some(noise) = self.noise.as_deref_mut() {
+            let lost = noise.interrupt(core, since, now);
+            if lost > Cycles(0) {
+                self.pass(Activity::System, lost);
+            }
+        }
     }
 
     /// How long computing takes that would take `time` with the physical core alone.

@@ -42,6 +42,7 @@ use self::token::{Shared, Turn};
 use crate::current;
 use crate::engine::Engine;
 use crate::ids::{CoreId, TaskId};
+use crate::noise::Noise;
 use crate::outcome::Outcome;
 use crate::simulation::{Options, SimError, engine_of, outcome};
 use crate::state::{Task, TaskState};
@@ -84,6 +85,8 @@ impl Guests {
     ) -> Result<Self, SimError> {
         let mut engine = engine_of(machine, options)?;
         engine.admit_guests(disorder);
+        let noise = Noise::new(&engine.costs, engine.cores.len(), options.seed);
+        engine.noise = Some(Box::new(noise));
         let space = AddressSpace::new(engine.costs.faults_apart);
         Ok(Self { shared: Arc::new(Shared::new(engine, disorder, space, hand_over)) })
     }

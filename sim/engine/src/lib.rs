@@ -141,7 +141,7 @@
 //! * frequency changes
 //! * bandwidth between sockets, beyond the queues at lines, homes, memory channels and the links
 //!   between nodes' memories
-//! * interrupts between cores, which `munmap` sends, for example
+//! * interrupts between cores, which `munmap` sends, for example, and the timer's, but for guests
 //! * the balancing of load between cores that are all busy
 
 mod affinity;
@@ -169,6 +169,7 @@ mod heap;
 mod ids;
 mod kernel_lock;
 mod main_loop;
+mod noise;
 pub mod occupancy;
 mod os;
 mod outcome;

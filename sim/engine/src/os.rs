@@ -101,7 +101,8 @@ impl Engine {
         let deep = time.since(slot.time) > self.costs.deep_idle_after;
         slot.time = slot.time.max(time);
         let exit = if deep { self.costs.deep_idle_exit } else { Cycles(0) };
-        self.costs.wake_latency + exit
+        let mean = self.costs.wake_latency + exit;
+        self.noise.as_deref_mut().map_or(mean, |noise| noise.wake(mean))
     }
 
     /// Whether a task that slept has had so much less of a core than the one that runs there that

@@ -349,6 +349,30 @@ fn pages_cost_what_the_machine_says() {
 }
 
 #[test]
+fn interrupts_take_what_the_machine_says() {
+    const STEPS: u64 = 20_000;
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let cycles = |every_us: f64, takes_ns: f64| {
+        let figure = |value| Some(Figure { value, source: None, estimated: None });
+        let mut machine = machine.clone();
+        machine.os.interrupt_every_us = figure(every_us);
+        machine.os.interrupt_ns = figure(takes_ns);
+        let outcome = run_on(&machine, 1, 1, 0, |guest, _| {
+            (0..STEPS).for_each(|_| guest.compute(Cycles(10_000)));
+        });
+        outcome.expect("it ends").end.0
+    };
+    let undisturbed = cycles(100.0, 0.0);
+    assert_eq!(undisturbed, STEPS * 10_000);
+    let more = |every_us, takes_ns| cycles(every_us, takes_ns) as f64 / undisturbed as f64 - 1.0;
+    let often = more(100.0, 5_000.0);
+    assert!((0.045..0.055).contains(&often), "{often}");
+    // What a machine has that says nothing of it.
+    let usual = more(OperatingSystem::INTERRUPT_EVERY_US, OperatingSystem::INTERRUPT_NS);
+    assert!((0.0001..0.001).contains(&usual), "{usual}");
+}
+
+#[test]
 fn who_ends_wakes_who_waits_for_that() {
     let machine = kilocore_machine::find(MACHINE).expect("built in");
     let options = Options { cores: 2, seed: 1 };

@@ -214,6 +214,12 @@ pub struct OperatingSystem {
     /// Processor time of giving a page back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmap_page_ns: Option<Figure>,
+    /// Time from one interrupt of a core that computes to the next, its timer's and others, in µs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt_every_us: Option<Figure>,
+    /// How long one takes in the mean; 0 if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt_ns: Option<Figure>,
     /// Processor time that waking one thread costs the waker.
     pub wake_ns: Figure,
     /// Time from that wake-up until the woken thread runs on a core that was idle.
@@ -239,6 +245,10 @@ impl OperatingSystem {
     /// Estimated for machines whose file does not say. The same program takes 210 ns for a page of a file and 290 for
     /// another one.
     pub const UNMAP_PAGE_NS: f64 = 200.0;
+    /// For machines whose file does not say: the timer of a kernel with 250 ticks in a second, as those of Debian.
+    pub const INTERRUPT_EVERY_US: f64 = 4_000.0;
+    /// Estimated for machines whose file does not say: a tick takes 1 to 5 µs, with what it throws out of the caches.
+    pub const INTERRUPT_NS: f64 = 2_000.0;
 }
 
 /// Power of a core by what it does, in watts, and of the rest of the machine.

@@ -177,6 +177,13 @@ pub(crate) const FIELDS: &[Field] = &[
     optional("os.page_fault_ns", 1.0, 1e6, "the first touch of a page, besides zeroing it, in ns"),
     optional("os.file_page_ns", 1.0, 1e6, "mapping one more page of a file at a fault, in ns"),
     optional("os.unmap_page_ns", 1.0, 1e6, "giving a page back, in ns"),
+    optional("os.interrupt_every_us", 1.0, 1e6, "from one interrupt of a core to the next, in µs"),
+    optional(
+        "os.interrupt_ns",
+        0.0,
+        1e6,
+        "how long an interrupt takes, in ns; 0 if there are none",
+    ),
     figure("os.wake_ns", 10.0, 1e7, "what waking a thread costs the waker, in ns"),
     figure("os.wake_latency_ns", 1.0, 1e8, "from the wake until the woken thread runs, in ns"),
     figure(

@@ -272,9 +272,9 @@ impl Guest {
         })
     }
 
-    /// The task computes for so long.
+    /// The task computes for so long, and longer if its core is interrupted meanwhile.
     pub fn compute(&self, time: Cycles) {
-        with_engine(|engine| engine.work(time));
+        with_engine(|engine| engine.work_interrupted(time));
     }
 
     /// Lets pages that are touched first from now on lie on all nodes in turn.

@@ -1,0 +1,80 @@
+//! Interrupts: the short gaps that a thread sees in its own time, the timer's and, on a virtual machine, those of its host.
+
+use std::time::{Duration, Instant};
+
+use crate::MeasureError;
+use crate::pinned::Pinned;
+
+/// How often a processor that computes is interrupted, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Interrupted {
+    /// From one interrupt to the next, in µs.
+    pub(crate) every_us: f64,
+    /// How long one takes in the mean, in ns.
+    pub(crate) takes_ns: f64,
+}
+
+/// How long to look: fifty ticks of a timer that ticks 250 times in a second.
+const TIME: Duration = Duration::from_millis(200);
+/// Shorter gaps are the loop's own.
+const SHORTEST: Duration = Duration::from_nanos(500);
+/// In longer ones, another thread had the processor.
+const LONGEST: Duration = Duration::from_micros(200);
+/// Of fewer, the mean says nothing.
+const LEAST: usize = 20;
+
+/// Watches a processor. None if it saw too few interrupts to tell.
+pub(crate) fn interrupted(cpu: u32) -> Result<Option<Interrupted>, MeasureError> {
+    let _here = Pinned::to(cpu)?;
+    Ok(of_gaps(gaps(TIME)))
+}
+
+/// The gaps in which the calling thread did nothing, and the time that it had.
+fn gaps(time: Duration) -> (Vec<Duration>, Duration) {
+    let begin = Instant::now();
+    let (mut last, mut gaps, mut elsewhere) = (begin, Vec::new(), Duration::ZERO);
+    while last - begin < time {
+        let now = Instant::now();
+        let gap = now - last;
+        if gap > LONGEST {
+            elsewhere += gap;
+        } else if gap > SHORTEST {
+            gaps.push(gap);
+        }
+        last = now;
+    }
+    (gaps, (last - begin).saturating_sub(elsewhere))
+}
+
+fn of_gaps((gaps, time): (Vec<Duration>, Duration)) -> Option<Interrupted> {
+    let count = gaps.len() as f64;
+    let all: Duration = gaps.iter().sum();
+    (gaps.len() >= LEAST).then(|| Interrupted {
+        every_us: time.as_secs_f64() * 1e6 / count,
+        takes_ns: all.as_secs_f64() * 1e9 / count,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{LEAST, interrupted, of_gaps};
+    use crate::pinned::allowed;
+
+    #[test]
+    fn interrupts_are_counted_in_the_time_that_it_had() {
+        let gaps = vec![Duration::from_micros(3); LEAST];
+        let seen = of_gaps((gaps.clone(), Duration::from_millis(80))).expect("enough");
+        assert!((seen.every_us - 4_000.0).abs() < 1e-6, "{seen:?}");
+        assert!((seen.takes_ns - 3_000.0).abs() < 1e-6, "{seen:?}");
+        assert!(of_gaps((gaps[1..].to_vec(), Duration::from_millis(80))).is_none());
+    }
+
+    #[test]
+    fn they_take_a_part_of_the_time() {
+        let cpu = *allowed().first().expect("it runs somewhere");
+        let Some(seen) = interrupted(cpu).expect("it may run there") else { return };
+        assert!(seen.takes_ns >= 500.0 && seen.takes_ns / 1000.0 < seen.every_us, "{seen:?}");
+    }
+}
