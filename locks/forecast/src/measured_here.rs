@@ -64,10 +64,13 @@ pub struct ForecastHere {
 }
 
 impl ForecastHere {
-    /// Whether its middle is near what was measured. Bands that meet further away agree and say little.
+    /// Whether its middle is near what was measured: one of the rounds had it, or it is no further than that factor from
+    /// their median. Bands that meet further away agree and say little.
     #[must_use]
     pub fn is_near(&self, measured: &ScalingPoint) -> bool {
-        (measured.speedup_low / APART..=measured.speedup_high * APART).contains(&self.speedup)
+        let middle = measured.speedup;
+        (measured.speedup_low.min(middle / APART)..=measured.speedup_high.max(middle * APART))
+            .contains(&self.speedup)
     }
 }
 
@@ -250,6 +253,21 @@ pub(crate) mod tests {
         assert!(!agrees(0.8, 1.1) && !agrees(2.5, 3.0));
         // Threads that spin on one core make the second look better than it is.
         assert!(agrees_if(true, 0.8, 1.1) && !agrees_if(true, 2.5, 3.0));
+    }
+
+    #[test]
+    fn a_middle_is_near_by_the_median_and_not_by_what_one_round_leaves_room_for() {
+        let mut scaling = scaling(1.0, 1.0 / 1.09, 1.3);
+        let twos = scaling.runs.iter_mut().filter(|run| run.cores == 2);
+        for (run, seconds) in twos.zip([1.0 / 1.02, 1.0 / 1.09, 1.0 / 1.19]) {
+            run.wall_time = Nanoseconds(seconds * 1e9);
+        }
+        let near = |speedup| {
+            let mut here = MeasuredHere::of_runs(&scaling);
+            here.compare(speedup, (1.0, 1.6), false);
+            here.is_far().is_none()
+        };
+        assert!(near(1.3) && near(0.95) && !near(1.4) && !near(0.85));
     }
 
     #[test]
