@@ -119,6 +119,8 @@ impl Engine {
         }
         waiter.watch = None;
         waiter.state = TaskState::Running;
+        // The end of its patience is still planned. It must not end a later wait.
+        waiter.epoch.advance();
         let core = waiter.core;
         self.chain_runs(task, self.cores[core].time);
         self.continue_at_core_time(core);

@@ -278,6 +278,26 @@ fn a_spinner_goes_on_when_its_line_is_written_and_when_its_patience_is_over() {
 }
 
 #[test]
+fn the_patience_of_a_wait_that_is_over_ends_no_later_one() {
+    const NOBODYS: u64 = DATA + 4 * LINE;
+    let outcome = run(2, 2, 1_000, |guest, index| {
+        if index == 0 {
+            guest.refer(DATA, GuestAccess::Load);
+            assert!(guest.spin_on(DATA, Cycles(2_000_000)));
+            guest.refer(NOBODYS, GuestAccess::Load);
+            let since = guest.now();
+            assert!(!guest.spin_on(NOBODYS, Cycles(5_000_000)), "nobody writes it");
+            assert!(guest.now().since(since) >= Cycles(5_000_000));
+        } else {
+            guest.refer(DATA + LINE, GuestAccess::Store);
+            guest.compute(Cycles(1_000_000));
+            guest.refer(DATA, GuestAccess::Store);
+        }
+    });
+    assert!(outcome.is_ok());
+}
+
+#[test]
 fn the_times_of_all_have_the_waits_that_are_under_way() {
     let outcome = run(2, 2, 1_000, |guest, index| {
         if index == 0 {
