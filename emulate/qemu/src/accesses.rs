@@ -61,8 +61,8 @@ pub(crate) extern "C" fn waits_for(vcpu: c_uint, info: u32, address: u64, data: 
     }
 }
 
-/// The same thread reads the number of turns that it has waited, right after that.
-pub(crate) extern "C" fn has_waited(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
+/// The same thread reads how many turns it waits at most, right after that.
+pub(crate) extern "C" fn may_wait(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
     referred(vcpu, info, address, data);
     let Some(lines) = guest::lines(vcpu) else { return };
     let word = WAITS_FOR.swap(0, Ordering::Relaxed);

@@ -40,25 +40,20 @@ pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
     }
 }
 
-/// How long a thread sleeps that has announced that it waits, before it looks again: it may want to do something else
-/// meanwhile.
-const PATIENCE: Cycles = Cycles(20_000);
-
-/// The thread that runs sleeps until somebody writes the line of this word, for which it waits. The turns of its loop
-/// that it would have made meanwhile are added to the number at `turns`, which it has just read.
+/// The thread that runs sleeps until somebody writes the line of this word, for which it waits, or for as long as the
+/// turns of its loop take that are left at an address. Those that it would have made meanwhile are taken away from these.
 #[inline(never)]
-pub(crate) fn wait(word: u64, turns: u64, site: &Site) {
+pub(crate) fn wait(word: u64, left: u64, site: &Site) {
     let Some(thread) = guest::this_thread() else { return };
+    let Some(turns) = memory::load(left).filter(|&turns| turns > 0) else { return };
     SLEEPS.more();
     let before = clock::now();
     guest::simulate(&thread, |guest| {
         calls::is_at(guest, site);
-        guest.spin_on(word, PATIENCE)
+        guest.spin_on(word, Cycles(u64::from(turns) * takes::turn()))
     });
     let passed = clock::now().0.saturating_sub(before.0) / takes::turn();
-    if let Some(known) = memory::load(turns) {
-        memory::store(turns, known.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX)));
-    }
+    memory::store(left, turns.saturating_sub(u32::try_from(passed).unwrap_or(u32::MAX)));
 }
 
 /// The first of these words of which another core may write the line.

@@ -19,7 +19,7 @@ const SYSTEM: [u8; 2] = [0x0f, 0x05];
 /// What `kilocore_platform::announce_wait` has before the two instructions that read the word and the number.
 const ANNOUNCED: [u8; 8] = [0x0f, 0x1f, 0x84, 0x00, b'k', b'l', b'w', b't'];
 /// What is called at these two.
-const WAIT: [OnAccess; 2] = [accesses::waits_for, accesses::has_waited];
+const WAIT: [OnAccess; 2] = [accesses::waits_for, accesses::may_wait];
 
 /// QEMU translates a block.
 pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {

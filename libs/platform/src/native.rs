@@ -116,9 +116,10 @@ unsafe impl Platform for Native {
             turns += match how {
                 Wait::Spin => {
                     core::hint::spin_loop();
-                    let mut more = 0;
-                    announce_wait(cell, &mut more);
-                    more.min(TURNS_BEFORE_YIELD) + 1
+                    let before = TURNS_BEFORE_YIELD - turns;
+                    let mut left = before;
+                    announce_wait(cell, &mut left);
+                    before.saturating_sub(left) + 1
                 }
                 Wait::LowPower => {
                     low_power::rest(cell, |value| !done(value));

@@ -115,11 +115,11 @@ void kilocore_nap(const struct timespec *moment, void (*wake)(void *), void *arg
 
 /* The same layout as `Slot` in slot.rs. In the initial-exec model, one addition computes the
    address of the slot. A library may use this model if it is loaded at program start. */
-enum { STATE_BYTES = 248, READ_HOLD_BYTES = 208, POLL_BYTES = 16 };
+enum { STATE_BYTES = 244, READ_HOLD_BYTES = 208, POLL_BYTES = 16 };
 struct slot {
     alignas(64) unsigned char state[STATE_BYTES];
     uint32_t phase;
-    uint32_t impatience;
+    uint32_t impatience[2];
     unsigned char read_holds[READ_HOLD_BYTES];
     unsigned char polls[POLL_BYTES];
 };

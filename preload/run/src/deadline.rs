@@ -85,11 +85,6 @@ pub(crate) fn nanoseconds() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Returns the lower bits of the time in microseconds since some moment.
-pub(crate) fn microseconds() -> u32 {
-    (nanoseconds() / 1_000) as u32
-}
-
 /// Returns whether one can wait on `clock`.
 pub(crate) const fn is_waitable(clock: clockid_t) -> bool {
     clock == libc::CLOCK_REALTIME || clock == libc::CLOCK_MONOTONIC

@@ -59,9 +59,10 @@ unsafe impl Platform for Host {
             if done(value) {
                 return value;
             }
-            let mut turns = 0;
-            announce_wait(cell, &mut turns);
-            impatience.has_waited(turns);
+            let before = impatience.turns_left();
+            let mut left = before;
+            announce_wait(cell, &mut left);
+            impatience.has_waited(before.saturating_sub(left));
             impatience.wait(1);
         }
     }

@@ -11,7 +11,7 @@ use crate::polls::Polls;
 use crate::read_holds::ReadHolds;
 
 /// The number of bytes of the slot that a state may use. `c/wait.c` contains the same number.
-pub(crate) const STATE_BYTES: usize = 248;
+pub(crate) const STATE_BYTES: usize = 244;
 
 /// The alignment of the slot. `c/wait.c` contains the same number.
 pub(crate) const STATE_ALIGN: usize = 64;
