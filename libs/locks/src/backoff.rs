@@ -80,6 +80,7 @@ impl<P: Platform> Backoff<P> {
 // its bits are zero (`FREE`), and it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Backoff<P> {
     type Thread = BackoffThread;
+    const WAITERS_WATCH_IT: bool = true;
 
     fn new() -> Self {
         Self { held: P::U32::new(FREE) }

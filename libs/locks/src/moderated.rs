@@ -46,6 +46,9 @@ use crate::waiting_room::{ASLEEP, AWAKE, Fences, GRANTED, Guest, Room, Verdict, 
 /// Turns for which a waiter that may give up watches its state before it sleeps.
 const TURNS_BEFORE_SLEEPING: u32 = 1_000;
 
+/// Set in the stamp while the lock goes to a waiter that the release has taken out of the count of those in the queue.
+const UNCOUNTED: u32 = 1 << 31;
+
 /// Whether a guest that has slept goes on waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slept {
@@ -60,12 +63,12 @@ pub enum Slept {
 /// # What the caller guarantees
 /// The words are zero when the lock is new. They belong to this lock alone, and live as long as it
 /// does. All users of one lock pass the same room. `process` is the number of the calling process,
-/// as for [`ForkLock`](crate::ForkLock), and changes by `fork` only.
+/// as for [`ForkLock`](crate::ForkLock), below 2³¹, and changes by `fork` only.
 pub struct Moderated<'a, P: Platform, L, F> {
     /// The lock whose waiters are moderated.
     pub lock: &'a L,
     /// The process in which the lock was acquired, or 0 while it is free. Only holders write it. It stays while the lock
-    /// goes from a holder to the waiters in its queue.
+    /// goes from a holder to the waiters in its queue, and its highest bit may be set from then on.
     pub stamp: &'a P::U32,
     /// Upper half: a process. Lower half: the number of its threads that wait in the lock's own
     /// queue.
@@ -86,7 +89,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
     fn is_inherited(&self) -> bool {
         // Acquire pairs with the store of the holder that has forgotten its waiters.
         let stamp = self.stamp.load(Ordering::Acquire);
-        stamp != 0 && stamp != self.process
+        stamp != 0 && stamp & !UNCOUNTED != self.process
     }
 
     /// Marks the lock as held, if a release has not left it so. The line is likely to be wanted by others, so what is there
@@ -98,11 +101,36 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         }
     }
 
+    /// Marks the lock as held by a thread that was not in its queue.
+    #[inline(always)]
+    fn mark_taken(&self) {
+        use kilocore_platform::AtomicInt;
+        if L::WAITERS_WATCH_IT && self.stamp.load(Ordering::Relaxed) & UNCOUNTED != 0 {
+            // The lock was about to go to a waiter in the queue, after this thread had seen it free. That one is to find
+            // itself counted.
+            self.queued.fetch_add(1, Ordering::Relaxed);
+        }
+        self.mark_held();
+    }
+
     /// Marks the lock as free before it is released, unless a waiter in its queue is going to have it.
     #[inline(always)]
     fn mark_free(&self) {
-        if !self.has_queue() {
-            self.stamp.store(0, Ordering::Release);
+        match self.in_queue() {
+            0 => self.stamp.store(0, Ordering::Release),
+            1 => self.mark_held(),
+            _ => self.mark_handed_over(),
+        }
+    }
+
+    /// Marks the lock as going to one of several waiters in its queue.
+    #[inline(always)]
+    fn mark_handed_over(&self) {
+        if L::WAITERS_WATCH_IT {
+            // The next one would have all others fetch the line once more if it left the count itself. The release is
+            // about to do so anyway.
+            self.leave_queue();
+            self.stamp.store(self.process | UNCOUNTED, Ordering::Release);
         }
     }
 
@@ -125,7 +153,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         let free = self.stamp.load(Ordering::Acquire) == 0;
         let taken = free && self.lock.try_acquire(thread);
         if taken {
-            self.mark_held();
+            self.mark_taken();
         }
         taken
     }
@@ -204,15 +232,18 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         self.queued.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether a thread waits in the queue or is about to. The caller holds the lock.
-    fn has_queue(&self) -> bool {
+    /// How many threads wait in the queue or are about to. The caller holds the lock.
+    fn in_queue(&self) -> u32 {
         let queued = self.queued.load(Ordering::Relaxed);
-        queued >> 32 == u64::from(self.process) && queued as u32 != 0
+        if queued >> 32 == u64::from(self.process) { queued as u32 } else { 0 }
     }
 
     /// Acquires the lock by its own algorithm. The caller is counted as a waiter in the queue.
     fn acquire_in_queue(&self, thread: &mut L::Thread) {
         self.lock.acquire(thread);
+        if L::WAITERS_WATCH_IT && self.stamp.load(Ordering::Relaxed) & UNCOUNTED != 0 {
+            return;
+        }
         self.leave_queue();
         self.mark_held();
     }
@@ -268,10 +299,10 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
         if self.is_inherited() {
             return false;
         }
-        if self.lock.try_acquire(thread) {
+        // A lock that goes to a waiter in the queue is not free. That one will look into the room when it releases it.
+        if self.try_acquire(thread) {
             // SAFETY: the guest is listed. No thread can have granted it the lock, which was free.
             unsafe { self.room.leave(guest, self.process) };
-            self.mark_held();
             return true;
         }
         if !self.enter_queue(places) {
@@ -330,7 +361,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
     pub unsafe fn release(&self, thread: &mut L::Thread) {
         // SAFETY: the caller's promise, here and below.
         unsafe {
-            if self.stamp.load(Ordering::Relaxed) != self.process {
+            if self.stamp.load(Ordering::Relaxed) & !UNCOUNTED != self.process {
                 self.forget_waiters(thread);
             }
             if self.room.count() != 0 {
@@ -359,7 +390,7 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>> Moderated<'_, P, L, F> {
     /// As for [`release`](Self::release).
     #[cold]
     unsafe fn release_beside_guests(&self, thread: &mut L::Thread) {
-        let queued = self.has_queue();
+        let queued = self.in_queue() != 0;
         // SAFETY: the caller's promise, here and below.
         unsafe {
             if queued && !self.room.is_due() {

@@ -54,6 +54,9 @@ pub unsafe trait RawLock<P: Platform>: Send + Sync + Sized + 'static {
     /// The largest size in bytes that a lock may have.
     const MAX_SIZE: usize = 16;
 
+    /// Whether waiters spin on the lock itself, so that whoever writes near it has all of them fetch the line again.
+    const WAITERS_WATCH_IT: bool = false;
+
     /// Returns a free lock.
     fn new() -> Self;
 

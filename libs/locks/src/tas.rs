@@ -36,6 +36,7 @@ const HELD: u32 = 1;
 // its bits are zero (`FREE`), and it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Tas<P> {
     type Thread = ();
+    const WAITERS_WATCH_IT: bool = true;
 
     fn new() -> Self {
         Self { held: P::U32::new(FREE) }

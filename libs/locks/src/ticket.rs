@@ -73,6 +73,7 @@ impl<P: Platform, const STEP: u32> Ticket<P, STEP> {
 // holder.
 unsafe impl<P: Platform, const STEP: u32> RawLock<P> for Ticket<P, STEP> {
     type Thread = ();
+    const WAITERS_WATCH_IT: bool = true;
 
     fn new() -> Self {
         Self { next: P::U32::new(0), serving: P::U32::new(0) }

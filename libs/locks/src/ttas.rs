@@ -56,6 +56,7 @@ impl<P: Platform> Ttas<P> {
 // its bits are zero (`FREE`), and it names no thread.
 unsafe impl<P: Platform> RawLock<P> for Ttas<P> {
     type Thread = ();
+    const WAITERS_WATCH_IT: bool = true;
 
     fn new() -> Self {
         Self { held: P::U32::new(FREE) }

@@ -7,7 +7,7 @@ use common::altered::{Altered, Sound};
 use common::programs;
 use kilocore_locks::{LockId, LockVisitor, RawLock, SymmetricFences};
 use kilocore_platform::Shuttle;
-use moderated::{AllInTheRoom, Behind, Impatient, OneInTheQueue};
+use moderated::{AllInTheRoom, Behind, Impatient, OneInTheQueue, TwoInTheQueue};
 
 type Checked = Altered<Shuttle, Sound>;
 type Door<L, W> = Behind<Checked, L, SymmetricFences, W>;
@@ -39,6 +39,9 @@ macro_rules! for_every_lock {
 
 for_every_lock!(four_with_one_in_the_queue, || {
     programs::exclusion::<Checked, Door<L, OneInTheQueue>>(4, 3, programs::all_together);
+});
+for_every_lock!(five_with_two_in_the_queue, || {
+    programs::exclusion::<Checked, Door<L, TwoInTheQueue>>(5, 3, programs::all_together);
 });
 for_every_lock!(three_in_the_room, || {
     programs::exclusion::<Checked, Door<L, AllInTheRoom>>(3, 3, programs::all_together);

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use kilocore_checking::Threads;
 use kilocore_locks::{Fences, Moderated, RawLock, Room, Slept};
-use kilocore_platform::{Atomic, Platform};
+use kilocore_platform::{Atomic, Ordering, Platform};
 
 /// How the waiters of a [`Behind`] lock wait.
 pub trait Waiting: Send + Sync + 'static {
@@ -14,6 +14,8 @@ pub trait Waiting: Send + Sync + 'static {
     const PLACES: u32;
     /// Whether all others give up each time they have slept, and begin again.
     const GIVES_UP: bool = false;
+    /// Whether nobody is left in the count of the queue when the lock is dropped. Tests that write the count say no.
+    const ENDS_EMPTY: bool = true;
 }
 
 /// All waiters wait in the room, and none in the lock's own queue.
@@ -30,6 +32,21 @@ impl Waiting for OneInTheQueue {
     const PLACES: u32 = 1;
 }
 
+/// Two threads may queue.
+#[derive(Debug)]
+pub struct TwoInTheQueue;
+impl Waiting for TwoInTheQueue {
+    const PLACES: u32 = 2;
+}
+
+/// The count is the test's own.
+#[derive(Debug)]
+pub struct AsWritten;
+impl Waiting for AsWritten {
+    const PLACES: u32 = 1;
+    const ENDS_EMPTY: bool = false;
+}
+
 /// Nobody queues, and everybody gives up now and then.
 #[derive(Debug)]
 pub struct Impatient;
@@ -39,7 +56,7 @@ impl Waiting for Impatient {
 }
 
 /// The lock `L`, with its waiters moderated.
-pub struct Behind<P: Platform, L, F, W> {
+pub struct Behind<P: Platform, L, F, W: Waiting> {
     pub lock: L,
     pub stamp: P::U32,
     pub queued: P::U64,
@@ -71,6 +88,15 @@ impl<P: Platform, L: RawLock<P>, F: Fences<P>, W: Waiting> Behind<P, L, F, W> {
             key: 1,
             process: self.process,
             fences: PhantomData,
+        }
+    }
+}
+
+impl<P: Platform, L, F, W: Waiting> Drop for Behind<P, L, F, W> {
+    fn drop(&mut self) {
+        if W::ENDS_EMPTY && !std::thread::panicking() {
+            let queued = self.queued.load(Ordering::Relaxed) as u32;
+            assert_eq!(queued, 0, "nobody waits any more, and so many are counted");
         }
     }
 }
