@@ -50,10 +50,15 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
 }
 
 /// A thread has read the word that it waits for.
+///
+/// If the line had to come when it looked at the word before, it has the value of the moment at which QEMU executed that
+/// load, and the word may have been written before the line came. So it has to look again before it may sleep.
 pub(crate) extern "C" fn waits_for(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
     let Some(lines) = guest::lines(vcpu) else { return };
+    let Some(thread) = guest::this_thread() else { return };
+    let has_come = thread.fetched.replace(0) == address;
     if lines.allows(address, false) {
-        WAITS_FOR.store(address, Ordering::Relaxed);
+        WAITS_FOR.store(if has_come { 0 } else { address }, Ordering::Relaxed);
     } else {
         // It was written since the thread looked at it, so it has to look again.
         WAITS_FOR.store(0, Ordering::Relaxed);
@@ -87,6 +92,9 @@ fn missed(access: Access, address: u64, bytes: u64, site: &Site) {
     }
     if refer(&thread, site, address, bytes, kind) {
         site.heat();
+    }
+    if kind == UseKind::Load {
+        thread.fetched.set(address);
     }
 }
 

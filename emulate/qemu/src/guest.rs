@@ -40,6 +40,8 @@ pub(crate) struct Thread {
     processor: c_uint,
     pub(crate) guest: Guest,
     pub(crate) repeats: repeats::Repeats,
+    /// The address of the last load for which a line had to come.
+    pub(crate) fetched: Cell<u64>,
     /// What it did by atomic operations.
     pub(crate) updates: conditions::Updates,
     /// Who called whom in it.
@@ -71,6 +73,7 @@ pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
         processor: vcpu,
         guest,
         repeats: repeats::Repeats::default(),
+        fetched: Cell::new(0),
         updates: conditions::Updates::default(),
         frames: RefCell::default(),
         clears: Cell::new(clears),

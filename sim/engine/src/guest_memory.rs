@@ -7,6 +7,8 @@ mod streams;
 
 use std::ops::Range;
 
+use kilocore_platform::Cycles;
+
 use self::file_pages::FilePages;
 pub use self::filter::Filter;
 pub(crate) use self::pages::PAGE_BYTES;
@@ -25,6 +27,8 @@ pub(crate) struct GuestMemory {
     /// In boxes, as they are looked at while others are.
     pub(crate) filters: Table<CoreId, Box<Filter>>,
     pub(crate) streams: Table<CoreId, Streams>,
+    /// When each core last did what others can notice.
+    pub(crate) noticed: Table<CoreId, Cycles>,
     /// The cores of each private cache.
     cores: Table<CacheId, Vec<CoreId>>,
     lines_to_page: u32,
@@ -45,6 +49,7 @@ impl GuestMemory {
             files: FilePages::default(),
             filters: filters.collect::<Vec<_>>().into(),
             streams: vec![Streams::default(); caches.len()].into(),
+            noticed: vec![Cycles(0); caches.len()].into(),
             cores,
             lines_to_page: PAGE_BYTES.trailing_zeros() - line_shift,
             line_shift,

@@ -12,7 +12,7 @@
 //!
 //! # Out of order by so much and no more
 //! To hand over costs the host some microseconds. So a guest may run ahead of the others, by a bound that is
-//! set once ([`Guests::new`]). What others can notice it does in order all the same: fetching a line that
+//! set once ([`Guests::new`]), or by a fifth of it if it has just done what others can notice. What others can notice it does in order all the same: fetching a line that
 //! another core has written, writing a line that others have, atomic operations, and calls of the system. Lines
 //! from the last-level cache and from memory it fetches ahead of its turn, and the queues there take that into
 //! account.
@@ -236,7 +236,9 @@ impl Guest {
     /// become earlier with each call of this crate.
     #[must_use]
     pub fn limit(&self) -> Cycles {
-        let horizon = current::with_engine(|engine| engine.agenda.horizon());
-        horizon.map_or(Cycles::MAX, |horizon| horizon.saturating_add(self.shared.disorder))
+        let limit = current::with_engine(|engine| {
+            engine.agenda.horizon().saturating_add(engine.may_run_ahead(self.shared.disorder))
+        });
+        limit.unwrap_or(Cycles::MAX)
     }
 }
