@@ -99,6 +99,7 @@ impl<P: Platform> WithPhantoms<P> {
 // SAFETY: a ticket lock; tickets that nobody comes for stop it, and let nobody in.
 unsafe impl<P: Platform> RawLock<P> for WithPhantoms<P> {
     type Thread = ();
+    const WAITERS_WATCH_IT: bool = true;
     fn new() -> Self {
         Self { next: P::U32::new(0), serving: P::U32::new(0), rest: P::Cell::new(()) }
     }
@@ -165,8 +166,18 @@ fn inherits<W: Waiting>() {
 /// the queue beside that thread: the first thread plays all three.
 #[test]
 fn a_child_lets_the_queue_have_what_it_inherited() {
+    lets_the_queue_have_what_it_inherited(1);
+}
+
+/// The same with two in the queue: the release takes one of them out of the count.
+#[test]
+fn a_child_lets_several_in_the_queue_have_what_it_inherited() {
+    lets_the_queue_have_what_it_inherited(2);
+}
+
+fn lets_the_queue_have_what_it_inherited(waiters: u64) {
     type Lock = Door<Quick, WithPhantoms<Quick>, AllInTheRoom>;
-    model(Some(2), || {
+    model(Some(2), move || {
         let lock = Arc::new(Lock::of_process(2));
         assert!(lock.lock.try_acquire(&mut ()));
         lock.stamp.store(1, Ordering::Relaxed);
@@ -193,12 +204,16 @@ fn a_child_lets_the_queue_have_what_it_inherited() {
         // SAFETY: the guest stays here.
         assert!(unsafe { moderated.acquire_or_give_up(&guest, &mut (), sleep) });
         // From here on somebody is on the way to the queue, and gets there below.
-        lock.queued.store(2 << 32 | 1, Ordering::Relaxed);
-        // SAFETY: acquired above.
-        unsafe { moderated.release(&mut ()) };
-        lock.lock.acquire(&mut ());
-        lock.queued.fetch_sub(1, Ordering::Relaxed);
-        lock.stamp.store(2, Ordering::Release);
+        lock.queued.store(2 << 32 | waiters, Ordering::Relaxed);
+        for in_queue in (1..=waiters).rev() {
+            // SAFETY: acquired above, or the last time round.
+            unsafe { moderated.release(&mut ()) };
+            lock.lock.acquire(&mut ());
+            if in_queue == 1 {
+                lock.queued.fetch_sub(1, Ordering::Relaxed);
+                lock.stamp.store(2, Ordering::Release);
+            }
+        }
         // SAFETY: acquired just now.
         unsafe { moderated.release(&mut ()) };
         Quick::join(other);
