@@ -12,10 +12,10 @@
 //!
 //! # Out of order by so much and no more
 //! To hand over costs the host some microseconds. So a guest may run ahead of the others, by a bound that is
-//! set once ([`Guests::new`]), or by a fifth of it if it has just done what others can notice. What others can notice it does in order all the same: fetching a line that
-//! another core has written, writing a line that others have, atomic operations, and calls of the system. Lines
-//! from the last-level cache and from memory it fetches ahead of its turn, and the queues there take that into
-//! account.
+//! set once ([`Guests::new`]), or by a fifth of it if it has just done what others can notice. What others can
+//! notice it does in order all the same: fetching a line that another core has written, writing a line that others
+//! have, atomic operations, and calls of the system. Lines from the last-level cache and from memory it fetches ahead
+//! of its turn, and the queues there take that into account.
 //!
 //! # Outside
 //! A guest that has to wait for something that is not simulated, such as its terminal, goes
