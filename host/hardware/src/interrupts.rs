@@ -1,8 +1,9 @@
 //! Interrupts: the short gaps that a thread sees in its own time, the timer's and, on a virtual machine, those of its host.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::MeasureError;
+use crate::gaps::{LONGEST_INTERRUPT, gaps};
 use crate::pinned::Pinned;
 
 /// How often a processor that computes is interrupted, and for how long.
@@ -18,39 +19,23 @@ pub(crate) struct Interrupted {
 const TIME: Duration = Duration::from_millis(200);
 /// Shorter gaps are the loop's own.
 const SHORTEST: Duration = Duration::from_nanos(500);
-/// In longer ones, another thread had the processor.
-const LONGEST: Duration = Duration::from_micros(200);
 /// Of fewer, the mean says nothing.
 const LEAST: usize = 20;
 
 /// Watches a processor. None if it saw too few interrupts to tell.
 pub(crate) fn interrupted(cpu: u32) -> Result<Option<Interrupted>, MeasureError> {
     let _here = Pinned::to(cpu)?;
-    Ok(of_gaps(gaps(TIME)))
+    Ok(of_gaps(gaps(TIME, SHORTEST), TIME))
 }
 
-/// The gaps in which the calling thread did nothing, and the time that it had.
-fn gaps(time: Duration) -> (Vec<Duration>, Duration) {
-    let begin = Instant::now();
-    let (mut last, mut gaps, mut elsewhere) = (begin, Vec::new(), Duration::ZERO);
-    while last - begin < time {
-        let now = Instant::now();
-        let gap = now - last;
-        if gap > LONGEST {
-            elsewhere += gap;
-        } else if gap > SHORTEST {
-            gaps.push(gap);
-        }
-        last = now;
-    }
-    (gaps, (last - begin).saturating_sub(elsewhere))
-}
-
-fn of_gaps((gaps, time): (Vec<Duration>, Duration)) -> Option<Interrupted> {
+/// What these gaps in a time say. That of other threads does not count.
+fn of_gaps(mut gaps: Vec<Duration>, time: Duration) -> Option<Interrupted> {
+    let elsewhere: Duration = gaps.extract_if(.., |gap| *gap > LONGEST_INTERRUPT).sum();
+    let had = time.saturating_sub(elsewhere);
     let count = gaps.len() as f64;
     let all: Duration = gaps.iter().sum();
     (gaps.len() >= LEAST).then(|| Interrupted {
-        every_us: time.as_secs_f64() * 1e6 / count,
+        every_us: had.as_secs_f64() * 1e6 / count,
         takes_ns: all.as_secs_f64() * 1e9 / count,
     })
 }
@@ -65,10 +50,12 @@ mod tests {
     #[test]
     fn interrupts_are_counted_in_the_time_that_it_had() {
         let gaps = vec![Duration::from_micros(3); LEAST];
-        let seen = of_gaps((gaps.clone(), Duration::from_millis(80))).expect("enough");
+        let elsewhere = Duration::from_millis(4);
+        let with_another = [&gaps[..], &[elsewhere]].concat();
+        let seen = of_gaps(with_another, Duration::from_millis(84)).expect("enough");
         assert!((seen.every_us - 4_000.0).abs() < 1e-6, "{seen:?}");
         assert!((seen.takes_ns - 3_000.0).abs() < 1e-6, "{seen:?}");
-        assert!(of_gaps((gaps[1..].to_vec(), Duration::from_millis(80))).is_none());
+        assert!(of_gaps(gaps[1..].to_vec(), Duration::from_millis(80)).is_none());
     }
 
     #[test]

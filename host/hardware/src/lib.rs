@@ -15,6 +15,7 @@ mod core_clock;
 mod core_to_core;
 mod cores_first;
 mod error;
+mod gaps;
 mod host;
 mod identity;
 mod interrupts;

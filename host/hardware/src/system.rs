@@ -6,6 +6,7 @@
 use kilocore_figures::lower_median;
 
 use crate::MeasureError;
+use crate::gaps::{LONGEST_INTERRUPT, gaps};
 use crate::pinned::Pinned;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -98,20 +99,12 @@ pub(crate) fn context_switch_ns(cpu: u32, futex_call_ns: f64) -> Result<Option<f
 /// of the gaps that one sees in its own time.
 pub(crate) fn time_slice_us(cpu: u32) -> Result<Option<f64>, MeasureError> {
     const TIME: Duration = Duration::from_millis(400);
-    /// Shorter gaps are interrupts.
-    const SHORTEST: Duration = Duration::from_micros(200);
     let busy = || {
         let _here = Pinned::to(cpu)?;
-        let begin = Instant::now();
-        let (mut last, mut gaps) = (begin, Vec::new());
-        while last - begin < TIME {
-            let now = Instant::now();
-            if now - last > SHORTEST {
-                gaps.push((now - last).as_nanos() as f64 / 1000.0);
-            }
-            last = now;
-        }
-        Ok::<_, MeasureError>(gaps)
+        let gaps = gaps(TIME, LONGEST_INTERRUPT);
+        Ok::<_, MeasureError>(
+            gaps.iter().map(|gap| gap.as_nanos() as f64 / 1000.0).collect::<Vec<_>>(),
+        )
     };
     let mut gaps = std::thread::scope(|scope| {
         let other = scope.spawn(busy);
