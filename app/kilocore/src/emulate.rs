@@ -13,7 +13,7 @@ use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 use kilocore_emulation::{
     Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Progress, QemuError, Runs,
-    Variant, build_qemu, emulate_runs, time_instructions,
+    TimedCore, Variant, build_qemu, emulate_runs, time_instructions,
 };
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
@@ -232,7 +232,8 @@ fn timed(
     let clock_ghz = kilocore_hardware::core_clock_ghz().ok_or_else(|| {
         Failure::new("the clock of this host's cores is not known, nor what an instruction takes")
     })?;
-    let timed = time_instructions(command, &orders.into(), emulator, output, clock_ghz);
+    let core = TimedCore { clock_ghz, interrupted: kilocore_hardware::interrupted_share() };
+    let timed = time_instructions(command, &orders.into(), emulator, output, core);
     let Instructions { count, computed, cycles } = timed.map_err(failure)?;
     say(&format!(
         "an instruction takes {cycles} cycles: {count} of them take {computed:.1?} on one core of this host, of \

@@ -28,8 +28,18 @@ pub struct Instructions {
     pub cycles: f64,
 }
 
-/// Runs a program on one core of this host, whose clock has so many GHz, and emulates it on one core. The cycles that
-/// its instructions take are those of its time in user mode without what it waited for memory, in the emulation.
+/// The core of this host on which a program is timed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimedCore {
+    /// Its clock, in GHz.
+    pub clock_ghz: f64,
+    /// Which part of its time interrupts take, which count as the program's: from 0 to 1.
+    pub interrupted: f64,
+}
+
+/// Runs a program on one core of this host, and emulates it on one core. The cycles that its instructions take are
+/// those of its time in user mode, without interrupts, and without what the emulation adds to its instructions: waits for
+/// lines, and what locked instructions take.
 ///
 /// # Errors
 /// If the program cannot be emulated, ends in another way than it should, or is too short.
@@ -38,7 +48,7 @@ pub fn time_instructions(
     asked: &Asked,
     emulator: &Emulator,
     output: Output<'_>,
-    clock_ghz: f64,
+    core: TimedCore,
 ) -> Result<Instructions, EmulateError> {
     let mut asked = asked.clone();
     asked.orders.cores = 1;
@@ -51,9 +61,12 @@ pub fn time_instructions(
         return Err(ended(point.status));
     }
     let count = point.report.counts.instructions;
-    let waited: f64 = point.report.threads.iter().map(|thread| thread.stalled_ns).sum();
-    let busy = (computed.as_secs_f64() * 1e9 - waited).max(0.0);
-    let cycles = (busy * clock_ghz / count.max(1) as f64).max(LEAST_CYCLES);
+    let emulated = point.report.threads.iter().map(|it| it.working_ns + it.stalled_ns).sum::<f64>();
+    let instructions =
+        count as f64 * asked.orders.cycles_per_instruction / asked.orders.machine.clock_ghz.value;
+    let other = (emulated - instructions).max(0.0);
+    let had = computed.as_secs_f64() * 1e9 * (1.0 - core.interrupted);
+    let cycles = ((had - other) * core.clock_ghz / count.max(1) as f64).max(LEAST_CYCLES);
     Ok(Instructions { count, computed, cycles: two_digits(cycles) })
 }
 

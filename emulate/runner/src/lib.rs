@@ -41,7 +41,7 @@ pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use chain::{ChainFunction, ChainHandOver, ChainThread, RunChain};
 pub use emulator::Emulator;
 pub use error::EmulateError;
-pub use instructions::{Instructions, time_instructions};
+pub use instructions::{Instructions, TimedCore, time_instructions};
 pub use kept::KeptRuns;
 pub use kept_run::KeptRun;
 pub use kilocore_qemu::{QemuError, build as build_qemu};

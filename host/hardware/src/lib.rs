@@ -36,6 +36,7 @@ pub use cores_first::{
 };
 pub use error::MeasureError;
 pub use host::measure_host;
+pub use interrupts::interrupted_share;
 pub use kilocore_platform::CpuId;
 pub use sysfs::{Processor, Shape, shape};
 

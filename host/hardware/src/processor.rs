@@ -83,8 +83,10 @@ pub(crate) fn last_level_is_inclusive() -> Option<bool> {
 /// samples.
 pub(crate) fn rmw_ns() -> Option<f64> {
     let word = AtomicU64::new(0);
-    turn_ns(100_000, || {
-        black_box(&word).fetch_add(1, Ordering::AcqRel);
+    // The compiler must not know the word, and nothing must be stored in the loop: the addition would wait for that, too.
+    let word = black_box(&word);
+    turn_ns(5_000, || {
+        word.fetch_add(1, Ordering::AcqRel);
     })
 }
 
@@ -95,11 +97,11 @@ pub(crate) fn rmw_ns() -> Option<f64> {
 /// Returns `None` on processors on which the hint is not known to be an instruction.
 pub(crate) fn pause_ns() -> Option<f64> {
     let known = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
-    known.then(|| turn_ns(20_000, std::hint::spin_loop)).flatten()
+    known.then(|| turn_ns(2_000, std::hint::spin_loop)).flatten()
 }
 
-/// Returns the time of one turn of a loop in ns, the median of some samples of so many turns.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a few milliseconds")]
+/// Returns the time of one turn of a loop in ns, the median of some samples of so many turns: so few that most samples
+/// have no interrupt in them.
 fn turn_ns(turns: u32, turn: impl Fn()) -> Option<f64> {
     let sample = |_| {
         let start = Instant::now();
@@ -108,5 +110,5 @@ fn turn_ns(turns: u32, turn: impl Fn()) -> Option<f64> {
         }
         start.elapsed().as_nanos() as f64 / f64::from(turns)
     };
-    lower_median((0..9).map(sample))
+    lower_median((0..99).map(sample))
 }
