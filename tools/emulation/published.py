@@ -88,7 +88,7 @@ PROGRAMS = {
         f"gcc -std=gnu2x -O2 -shared -fPIC -o mutexes.so {SOURCES}/rwlock_as_mutex.c", preload="mutexes.so",
     ),
     "rocksdb": Program(
-        f"db_bench {DB} --use_existing_db=1 --benchmarks=readrandom --threads={{cores}} --reads=300", True,
+        f"db_bench {DB} --use_existing_db=1 --benchmarks=readrandom --threads={{cores}} --reads=3000", True,
         f"db_bench {DB} --benchmarks=fillseq",
     ),
     "vips": Program(

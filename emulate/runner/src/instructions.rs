@@ -37,6 +37,14 @@ pub struct TimedCore {
     pub interrupted: f64,
 }
 
+impl TimedCore {
+    /// How many cycles each of so many instructions takes that take so long with what an emulation adds to them, in ns.
+    fn cycles_of(self, count: u64, computed: Duration, added_ns: f64) -> f64 {
+        let had = computed.as_secs_f64() * 1e9 * (1.0 - self.interrupted);
+        ((had - added_ns.max(0.0)) * self.clock_ghz / count.max(1) as f64).max(LEAST_CYCLES)
+    }
+}
+
 /// Runs a program on one core of this host, and emulates it on one core. The cycles that its instructions take are
 /// those of its time in user mode, without interrupts, and without what the emulation adds to its instructions: waits for
 /// lines, and what locked instructions take.
@@ -106,7 +114,18 @@ fn two_digits(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::two_digits;
+    use std::time::Duration;
+
+    use super::{LEAST_CYCLES, TimedCore, two_digits};
+
+    #[test]
+    fn interrupts_and_what_the_emulation_adds_are_no_instructions() {
+        let core = TimedCore { clock_ghz: 2.0, interrupted: 0.1 };
+        let of = |added_ns| core.cycles_of(900_000, Duration::from_millis(1), added_ns);
+        assert!((of(0.0) - 2.0).abs() < 1e-9, "{}", of(0.0));
+        assert!((of(450_000.0) - 1.0).abs() < 1e-9, "{}", of(450_000.0));
+        assert!(of(-1.0) == of(0.0) && of(2_000_000.0) == LEAST_CYCLES);
+    }
 
     #[test]
     fn cycles_have_two_digits() {

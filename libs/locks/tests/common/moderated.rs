@@ -39,6 +39,13 @@ impl Waiting for TwoInTheQueue {
     const PLACES: u32 = 2;
 }
 
+/// Three threads may queue.
+#[derive(Debug)]
+pub struct ThreeInTheQueue;
+impl Waiting for ThreeInTheQueue {
+    const PLACES: u32 = 3;
+}
+
 /// The count is the test's own.
 #[derive(Debug)]
 pub struct AsWritten;
