@@ -68,6 +68,7 @@ mod memory;
 mod moves;
 mod outside;
 mod paths;
+mod polls;
 mod repeatable;
 mod repeats;
 mod report;

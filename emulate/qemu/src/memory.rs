@@ -9,11 +9,15 @@ fn here(address: u64) -> Option<u64> {
     (address != 0).then(|| address.wrapping_add(guest_base()))
 }
 
+/// Reads so many bytes, if there is memory.
+pub(crate) fn read_bytes(address: u64, to: &mut [u8]) -> Option<()> {
+    read(here(address)?, to)
+}
+
 /// The numbers in so many words of eight bytes, if there is memory.
 pub(crate) fn read_u64s<const N: usize>(address: u64) -> Option<[u64; N]> {
-    let at = here(address)?;
     let mut bytes = [[0; 8]; N];
-    read(at, bytes.as_flattened_mut())?;
+    read_bytes(address, bytes.as_flattened_mut())?;
     Some(bytes.map(u64::from_ne_bytes))
 }
 

@@ -1,8 +1,28 @@
 //! Calls that wait for something that is not simulated: other processes, terminals, networks.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use libc::c_int;
 
 use crate::descriptors::Of;
+
+/// How many threads are in such calls.
+static THERE: AtomicUsize = AtomicUsize::new(0);
+
+/// A thread makes such a call.
+pub(crate) fn goes() {
+    THERE.fetch_add(1, Ordering::Relaxed);
+}
+
+/// It has returned.
+pub(crate) fn returns() {
+    THERE.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Whether a thread is in such a call.
+pub(crate) fn is_anybody() -> bool {
+    THERE.load(Ordering::Relaxed) > 0
+}
 
 /// Whether a call may wait for something outside. It is not asked of those that the simulator does.
 pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
@@ -18,10 +38,13 @@ pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
             // Who reads its output is no concern of the machine: no simulated time passes until there is room.
             !is_ready(descriptor, libc::POLLOUT) && Of::the(descriptor) != Of::Output
         }
-        // With no time to wait they only look.
-        libc::SYS_poll => c as c_int != 0,
-        libc::SYS_epoll_wait | libc::SYS_epoll_pwait => d as c_int != 0,
-        libc::SYS_select | libc::SYS_pselect6 | libc::SYS_ppoll => true,
+        // For ever: if there is a time, the simulator knows of it.
+        libc::SYS_poll
+        | libc::SYS_ppoll
+        | libc::SYS_select
+        | libc::SYS_pselect6
+        | libc::SYS_epoll_wait
+        | libc::SYS_epoll_pwait => true,
         libc::SYS_wait4 => c as c_int & libc::WNOHANG == 0,
         libc::SYS_waitid => d as c_int & libc::WNOHANG == 0,
         libc::SYS_fcntl => b as c_int == libc::F_SETLKW,

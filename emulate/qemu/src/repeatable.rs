@@ -73,6 +73,8 @@ pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, resul
         libc::SYS_ioctl => controlled(descriptor, b, result),
         libc::SYS_fcntl => commanded(descriptor, b as c_int),
         libc::SYS_poll => looked_whether_open(a, b),
+        // Noted where they begin.
+        libc::SYS_ppoll | libc::SYS_select | libc::SYS_pselect6 => {}
         libc::SYS_prctl if is_own_affair(a) => {}
         libc::SYS_prlimit64 | libc::SYS_kill | libc::SYS_tgkill if is_itself(a) => {}
         libc::SYS_clone if threads::is_thread(a) => {}

@@ -12,8 +12,8 @@ use crate::guest::{self, Thread};
 use crate::seen::Clock;
 use crate::timers::Sleeps;
 use crate::{
-    binding, calls, clock, depends, files, futexes, memory, outside, paths, repeatable, repeats,
-    report, samples, seen, sleeping, threads, timers, watchdog, watched, window,
+    binding, calls, clock, depends, files, futexes, memory, outside, paths, polls, repeatable,
+    repeats, report, samples, seen, sleeping, threads, timers, watchdog, watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -62,6 +62,7 @@ pub(crate) extern "C" fn enter(
         begin(&thread, call, arguments)
     };
     if matches!(change, Change::Outside) {
+        outside::goes();
         OUTSIDE.more();
         depends::also("it waits for something that is not simulated");
         thread.guest.compute(clock::take_passed());
@@ -122,6 +123,9 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         libc::SYS_openat => return files::opening(b),
         _ => {}
     }
+    if let Some(change) = polls::enter(thread, call, arguments, outside::is_anybody()) {
+        return change;
+    }
     if outside::may_wait(call, arguments) { Change::Outside } else { Change::None }
 }
 
@@ -157,6 +161,7 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
             }
         }
         Change::Outside => {
+            outside::returns();
             // Whoever runs has to look who came back.
             crate::clock::interrupt();
             thread.guest.come_back();
@@ -169,6 +174,7 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
     if !guest::runs(vcpu) || (-4095..0).contains(&result) {
         return;
     }
+    polls::has_called(&thread, call, arguments);
     match call {
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);

@@ -87,6 +87,12 @@ pub(crate) fn thread_ends(task: TaskId) {
     state().threads.remove(&task.0);
 }
 
+/// Whether the kernel knows a thread by this number.
+pub(crate) fn is_known_as(task: TaskId, number: u64) -> bool {
+    let state = state();
+    state.threads.get(&task.0).is_some_and(|known| known.number == number as libc::c_long)
+}
+
 /// The thread has changed which signals it blocks, as the arguments of `rt_sigprocmask` say.
 pub(crate) fn blocks(thread: &Thread, [how, set, ..]: [u64; 6]) {
     let Some([signals]) = memory::read_u64s(set) else { return };

@@ -72,9 +72,7 @@ pub fn time_instructions(
     let emulated = point.report.threads.iter().map(|it| it.working_ns + it.stalled_ns).sum::<f64>();
     let instructions =
         count as f64 * asked.orders.cycles_per_instruction / asked.orders.machine.clock_ghz.value;
-    let other = (emulated - instructions).max(0.0);
-    let had = computed.as_secs_f64() * 1e9 * (1.0 - core.interrupted);
-    let cycles = ((had - other) * core.clock_ghz / count.max(1) as f64).max(LEAST_CYCLES);
+    let cycles = core.cycles_of(count, computed, emulated - instructions);
     Ok(Instructions { count, computed, cycles: two_digits(cycles) })
 }
 

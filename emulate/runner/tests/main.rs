@@ -11,6 +11,7 @@ mod ends;
 mod kept;
 mod parts;
 mod placed;
+mod polls;
 mod seen;
 mod simulated;
 mod stacks;

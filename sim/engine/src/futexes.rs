@@ -86,12 +86,26 @@ impl Engine {
         while woken < count {
             let sleepers = self.futexes.sleepers.get_mut(&address);
             let Some(task) = sleepers.and_then(VecDeque::pop_front) else { break };
-            self.pass(Activity::System, self.costs.wake);
-            self.wake_task(task);
-            self.chain_ends_wait(task, Waits::Woken);
+            self.end_wait_of(task);
             woken += 1;
         }
         woken
+    }
+
+    /// Wakes a task that sleeps for a time. Whether it does.
+    pub(crate) fn wake_sleeper(&mut self, task: TaskId) -> bool {
+        let sleeps = self.tasks[task].state == TaskState::Asleep;
+        if sleeps {
+            self.end_wait_of(task);
+        }
+        sleeps
+    }
+
+    /// The running task wakes another one, which takes its time.
+    fn end_wait_of(&mut self, task: TaskId) {
+        self.pass(Activity::System, self.costs.wake);
+        self.wake_task(task);
+        self.chain_ends_wait(task, Waits::Woken);
     }
 
     /// Lets the tasks that sleep on a futex sleep on another one, behind those that do, but no more than `count`.

@@ -106,6 +106,13 @@ impl Guest {
         }
     }
 
+    /// Wakes a task that [sleeps](Self::sleep), as the kernel does whose doing ends its wait. Whether it slept.
+    pub fn wake(&self, task: TaskId) -> bool {
+        self.catch_up();
+        let woken = with_engine(|engine| engine.wake_sleeper(task));
+        woken == Some(true)
+    }
+
     /// Has this called at times that are [asked for](Self::call_at), in place of what was called before, with
     /// whether no guest has a core then. It is called in the order of simulated time, by a thread of any guest or by one
     /// that comes back, and must not call the simulator.
