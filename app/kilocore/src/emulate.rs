@@ -18,7 +18,7 @@ use kilocore_emulation::{
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
-use kilocore_process::{Output, is_sized, shell_status, status_of_bad_end};
+use kilocore_process::{Output, input_is_a_stream, is_sized, shell_status, status_of_bad_end};
 
 use crate::keeping::keeps;
 use crate::lock_name::rw_lock_for_programs_named;
@@ -190,7 +190,13 @@ fn failure(error: EmulateError) -> Failure {
             Failure::with_status_of_program(error.to_string(), shell_status(status))
         }
         EmulateError::Ended { status, .. } => {
-            Failure::with_status_of_program(error.to_string(), status_of_bad_end(status))
+            let input = match input_is_a_stream() {
+                true => {
+                    ". Its input was empty, as a pipe cannot be read again for each run; `< FILE` can"
+                }
+                false => "",
+            };
+            Failure::with_status_of_program(format!("{error}{input}"), status_of_bad_end(status))
         }
         EmulateError::Qemu(QemuError::Start { qemu, source }) => {
             launch::cannot_start(qemu.as_os_str(), source)

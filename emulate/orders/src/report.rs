@@ -98,6 +98,8 @@ pub struct Counts {
     pub system_calls: u64,
     /// How often a thread waited for something that is not simulated.
     pub outside: u64,
+    /// Processes that the program started. What these do is not in the report.
+    pub processes: u64,
 }
 
 /// Why a report is not believed.

@@ -18,10 +18,12 @@ pub(crate) static SLEEPS: Count = Count::new();
 pub(crate) static CALLS: Count = Count::new();
 /// How often a thread went outside.
 pub(crate) static OUTSIDE: Count = Count::new();
+/// Processes that were started.
+pub(crate) static PROCESSES: Count = Count::new();
 
 /// Nothing of that has been counted yet.
 pub(crate) fn forget() {
-    for count in [&MISSES, &TRANSFERS, &HANDOVERS, &SLEEPS, &CALLS, &OUTSIDE] {
+    for count in [&MISSES, &TRANSFERS, &HANDOVERS, &SLEEPS, &CALLS, &OUTSIDE, &PROCESSES] {
         count.0.store(0, Ordering::Relaxed);
     }
 }

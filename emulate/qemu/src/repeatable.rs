@@ -9,6 +9,7 @@ use std::os::fd::RawFd;
 use kilocore_emulation_orders::{Found, SeenFile, Stamp, is_null_device};
 use libc::c_int;
 
+use crate::counts::PROCESSES;
 use crate::descriptors::Of;
 use crate::{depends, memory, same_each_time, threads, timers};
 
@@ -79,6 +80,7 @@ pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, resul
         libc::SYS_prlimit64 | libc::SYS_kill | libc::SYS_tgkill if is_itself(a) => {}
         libc::SYS_clone if threads::is_thread(a) => {}
         libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => {
+            PROCESSES.more();
             depends::also("it starts another process");
         }
         libc::SYS_execve | libc::SYS_execveat => depends::also("it starts another program"),

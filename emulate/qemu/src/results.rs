@@ -6,7 +6,7 @@ use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::mappings;
 use kilocore_sim::{Activity, Chain, Guests, Outcome};
 
-use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, SLEEPS, TRANSFERS};
+use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, PROCESSES, SLEEPS, TRANSFERS};
 use crate::{blocks, chain, depends, guest, lives, machine, moves, report, since, stacks};
 
 /// Writes the report of a program that is to be ended here, where the part ends that was asked for.
@@ -54,6 +54,7 @@ pub(crate) fn write(outcome: Outcome, chain: &Chain, page_faults: u64, seen: Opt
             page_faults,
             system_calls: CALLS.get(),
             outside: OUTSIDE.get(),
+            processes: PROCESSES.get(),
         },
         lines: moves::dearest(),
         code: blocks::slowest(),

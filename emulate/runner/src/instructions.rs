@@ -64,7 +64,7 @@ pub fn time_instructions(
     if computed < LEAST {
         return Err(EmulateError::Short { computed });
     }
-    let point = emulate(words, &asked, emulator, output, Input::Empty)?;
+    let point = emulate(words, &asked, emulator, output, Input::Repeated)?;
     if point.ended_badly() {
         return Err(ended(point.status));
     }
@@ -91,7 +91,7 @@ fn quickest(words: &[OsString], asked: &Asked) -> Result<Duration, EmulateError>
             environment: asked.variables.iter().cloned().chain(openmp(1)).collect(),
             cores: core.as_ref().map(std::slice::from_ref),
             output: Output::Discarded,
-            input: Input::Empty,
+            input: Input::Repeated,
             ..Start::default()
         });
         let end = end.map_err(|why| EmulateError::Files(why.into()))?;

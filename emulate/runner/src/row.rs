@@ -52,6 +52,11 @@ impl Row<'_> {
         self.runs.beside(self.own, gain)
     }
 
+    /// Whether the program makes threads, and does so with its own locks.
+    pub(crate) fn has_threads(&self) -> bool {
+        [self.runs, self.own].iter().all(|runs| runs.shown().report.parallel.is_some())
+    }
+
     /// Whether chance decides how large the gain is.
     pub(crate) fn gain_differs(&self) -> bool {
         self.runs.differ() || self.own.differ()

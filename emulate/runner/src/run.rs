@@ -9,7 +9,8 @@ use std::thread;
 
 use kilocore_emulation_orders::{MOST_BYTES, Orders, Report};
 use kilocore_process::{
-    CpuId, Input, MOST_AT_A_TIME, NotStarted, Output, Start, allowed_cores, run, sized_for,
+    CpuId, Input, MOST_AT_A_TIME, NotStarted, Output, Start, allowed_cores, input_is_a_file, run,
+    sized_for,
 };
 use kilocore_qemu::{Plugin, Program, QemuError, command};
 
@@ -53,7 +54,7 @@ pub fn emulate(
 
 /// Runs a program as it is asked for each time, on as many cores of the host at a time as may be used, those with
 /// the most simulated cores first. `done` is called after each run, from any thread, and says whether to go on. The
-/// program's input is empty. A run that ends badly while others run beside it is repeated by itself, after them: the
+/// program's input is the file that is this process's own, from its beginning, or empty if that is none. A run that ends badly while others run beside it is repeated by itself, after them: the
 /// program may need files to itself.
 ///
 /// # Errors
@@ -79,7 +80,7 @@ pub fn emulate_all(
                 &asked[index],
                 emulator,
                 output,
-                Input::Empty,
+                Input::Repeated,
                 Some(core),
                 &mut symbols,
             );
@@ -131,7 +132,9 @@ fn on_core(
     let program = &Program::find(name, arguments).map_err(QemuError::from)?;
     let variables = &environment(variables, orders.cores)?;
     let asked = Run { emulator, orders, program, variables, output };
-    let kept = emulator.runs().filter(|_| input == Input::Empty);
+    // What is known of a run is known by the names of its files.
+    let is_given_a_file = input == Input::Repeated && input_is_a_file();
+    let kept = emulator.runs().filter(|_| input != Input::Inherited && !is_given_a_file);
     let kept = kept.and_then(|runs| Some((runs, asked.question()?)));
     if let Some((runs, question)) = &kept
         && let Some(point) = runs.answer(question, symbols)
@@ -139,6 +142,10 @@ fn on_core(
         return Ok(point);
     }
     let mut point = run_under_qemu(&asked, input, core, symbols)?;
+    if is_given_a_file && emulator.runs().is_some() {
+        point.for_once =
+            Some("its input is a file without a name; name one if it takes one".to_owned());
+    }
     if let Some((runs, question)) = &kept
         && !point.ended_badly()
     {

@@ -187,6 +187,7 @@ impl Emulated {
         let of = |variant: &Variant| {
             let rows = self.rows().filter(|row| row.variant.locks == variant.locks);
             let gain = |row: Row<'_>| match row.gain_differs() {
+                _ if !row.has_threads() => number::NONE.to_owned(),
                 true => number::multiples(&row.gains()),
                 false => number::multiple(row.gain()),
             };
@@ -314,6 +315,14 @@ impl Study for Emulated {
                 "program makes and after the last one; threads faster: the same of what is between".to_owned(),
             ];
             last.below.extend(self.chance());
+            if self.rows().any(|row| row.runs.shown().report.counts.processes > 0) {
+                last.below.extend([
+                    "The program starts other processes. What they do is in none of these figures;"
+                        .to_owned(),
+                    "if it only starts the one that works, as a script does, emulate that one."
+                        .to_owned(),
+                ]);
+            }
             let shown = self.rows().map(|row| (row.variant.said(), row.cores, row.runs));
             last.below.extend(known::lines(&shown.collect::<Vec<_>>()));
             if !self.orders.window.is_whole() {

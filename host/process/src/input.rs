@@ -26,12 +26,17 @@ pub fn input_is_a_stream() -> bool {
     own().is_ok_and(|own| own.file_type().is_fifo() || own.file_type().is_socket())
 }
 
+/// Whether this process's standard input is a regular file, which [`Input::Repeated`] gives a program from its beginning.
+#[must_use]
+pub fn input_is_a_file() -> bool {
+    // To open a pipe could wait for who writes to it.
+    own().is_ok_and(|own| own.is_file())
+}
+
 /// This process's standard input from its beginning, if it is a file.
 pub(crate) fn repeated() -> Stdio {
-    // To open a pipe could wait for who writes to it.
-    let is_file = own().is_ok_and(|own| own.is_file());
     // What is opened under this name has a position of its own.
-    let file = is_file.then(|| File::open("/proc/self/fd/0"));
+    let file = input_is_a_file().then(|| File::open("/proc/self/fd/0"));
     file.and_then(Result::ok).map_or_else(Stdio::null, Stdio::from)
 }
 

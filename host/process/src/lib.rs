@@ -42,7 +42,7 @@ pub use find::find_program;
 pub use gate::{BeforeExec, NotStarted};
 pub use host::{boot_id, hostname, kernel_release, machine, utc_date, utc_date_of};
 pub use inherited::{keep_ignored_signals, survive_full_files};
-pub use input::{Input, input_is_a_stream};
+pub use input::{Input, input_is_a_file, input_is_a_stream};
 pub use kilocore_hardware::CpuId;
 pub use observe::{Observer, Stream};
 pub use obstacle::{

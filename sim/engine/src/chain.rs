@@ -12,6 +12,9 @@
 //! # What is a wait
 //! * Of several events that a wait needed, the last counts. A task that was woken and then waited in a queue for a
 //!   core goes on because another one left the core.
+//! * But if that one had come from a sleep and had taken the core while the task wanted it, the core was busy without it as
+//!   well. What that one did before is no matter then: the task keeps its chain, and the time for which it wanted the
+//!   core is a part of it.
 //! * A task that sleeps for a time that it chose itself, or waits in vain, or for something that is not
 //!   simulated, keeps its own chain, and that time is a part of it.
 //! * Waiting for a line to arrive is no hand-over. The line may have come late because of others, but the chain
@@ -30,6 +33,8 @@
 mod links;
 mod parts;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 use kilocore_platform::Cycles;
 
@@ -88,6 +93,10 @@ struct Chained {
     ended: Option<Ended>,
     /// Since when it wants a core, if it does.
     ready: Cycles,
+    /// Since when it has the core that it has or had last.
+    ran_from: Cycles,
+    /// Whether it had waited for that.
+    was_passed: bool,
 }
 
 /// The chains of all tasks.
@@ -133,6 +142,8 @@ impl Chains {
                 since: Sums::default(),
                 ended: None,
                 ready: now,
+                ran_from: now,
+                was_passed: true,
             });
         }
     }
@@ -203,9 +214,23 @@ impl Chains {
 
     /// A task has left a core that another one takes, which wanted it before.
     pub(crate) fn pass_core(&mut self, to: TaskId, by: TaskId, at: Cycles, times: &TaskTimes) {
-        if self.tasks[to].ready < at {
-            self.end_wait(to, Waits::Core, by, at, times);
+        let (wanted, other) = (self.tasks[to].ready, &self.tasks[by]);
+        if wanted >= at {
+            return;
         }
+        if other.was_passed || other.ran_from < wanted {
+            return self.end_wait(to, Waits::Core, by, at, times);
+        }
+        let waker = other.place;
+        let own = &mut self.tasks[to];
+        let (chain, at) = match own.ended.take() {
+            Some(ended) => (ended.chain, ended.at),
+            None => {
+                let chain = self.links.share(own.chain);
+                (self.links.extend(chain, &mut own.waited(to, wanted)), wanted)
+            }
+        };
+        own.ended = Some(Ended { how: Waits::Core, chain, at, waker });
     }
 
     /// Nobody has ended the wait of a task.
@@ -221,6 +246,7 @@ impl Chains {
         if !matches!(own.does, Does::Waits(_)) {
             return;
         }
+        own.was_passed = own.ended.as_ref().is_some_and(|ended| ended.how == Waits::Core);
         match own.ended.take() {
             None => {
                 let mut waited = own.waited(task, at);
@@ -238,7 +264,7 @@ impl Chains {
         }
         let own = &mut self.tasks[task];
         own.does = Does::Runs;
-        own.until = at;
+        (own.until, own.ran_from) = (at, at);
         own.told = *times;
     }
 
@@ -318,68 +344,5 @@ trait Signed {
 impl Signed for Cycles {
     fn signed_to(self, other: Self) -> i64 {
         other.0.wrapping_sub(self.0) as i64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Two tasks hand the turn over to each other so often, and each computes 10 and takes 1 to begin.
-    fn turns(many: u64) -> Chains {
-        let mut chains = Chains::new();
-        let none = TaskTimes::default();
-        let tasks = [TaskId(0), TaskId(1)];
-        chains.know(tasks[1], Cycles(0));
-        chains.run(tasks[0], Cycles(0), &none);
-        let mut now = Cycles(0);
-        for turn in 0..many {
-            let (own, other) = ((turn % 2) as usize, ((turn + 1) % 2) as usize);
-            now += Cycles(10);
-            chains.sample(tasks[own], Place(1 + own as u64));
-            chains.end_wait(tasks[other], Waits::Woken, tasks[own], now, &none);
-            chains.stop(tasks[own], Stop::Asleep, now, &none);
-            now += Cycles(1);
-            chains.run(tasks[other], now, &none);
-        }
-        chains
-    }
-
-    #[test]
-    fn a_chain_of_many_turns_has_all_of_them_and_few_links() {
-        let chains = turns(100_000);
-        let chain = chains.of(TaskId(0), Cycles(1_100_000), &TaskTimes::default());
-        let time = |part: ChainPart| {
-            let share = chain.parts.iter().find(|share| share.part == part);
-            share.map_or(0, |share| share.time.0)
-        };
-        assert_eq!(time(ChainPart::Computing(Place(1))), 500_000);
-        assert_eq!(time(ChainPart::Computing(Place(2))), 500_000);
-        assert_eq!(time(ChainPart::Thread(TaskId(1))), 500_000);
-        let how = Waits::Woken;
-        let over = HandOver { how, waiter: Place::OTHER, waker: Place::OTHER };
-        assert_eq!(time(ChainPart::HandOver(over)), 100_000);
-        assert!(chains.links.len() < 300, "{}", chains.links.len());
-    }
-
-    #[test]
-    fn times_of_more_places_than_are_told_apart_are_kept() {
-        let mut chains = Chains::new();
-        chains.know(TaskId(0), Cycles(0));
-        let mut times = TaskTimes::default();
-        chains.run(TaskId(0), Cycles(0), &times);
-        let mut now = Cycles(0);
-        for place in 1..=5_000 {
-            chains.tell(TaskId(0), Place(place), &times);
-            times.add(crate::outcome::Activity::Stalled, Cycles(place));
-            now += Cycles(place);
-        }
-        let chain = chains.of(TaskId(0), now, &times);
-        let stalled = |share: &&ChainShare| matches!(share.part, ChainPart::Lines(_));
-        let all: u64 = chain.parts.iter().filter(stalled).map(|share| share.time.0).sum();
-        assert_eq!(all, now.0);
-        assert!(chain.parts.len() <= 1_100, "{}", chain.parts.len());
-        assert_eq!(chain.parts[0].part, ChainPart::Thread(TaskId(0)));
-        assert_eq!(chain.parts[1].part, ChainPart::Lines(Place::OTHER));
     }
 }
