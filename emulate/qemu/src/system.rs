@@ -102,7 +102,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         | libc::SYS_rt_sigqueueinfo
         | libc::SYS_rt_tgsigqueueinfo => window::sends_signal(call, arguments),
         libc::SYS_exit => threads::end(),
-        libc::SYS_exit_group => threads::exit(),
+        libc::SYS_exit_group => threads::exit(a),
         libc::SYS_execve | libc::SYS_execveat => {
             report::say(
                 "the program had itself replaced by another one, which QEMU does not execute; name that one, if it \

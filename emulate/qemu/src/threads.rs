@@ -145,8 +145,13 @@ fn wait_until_cleared(address: u64) {
     }
 }
 
-/// The program exits.
-pub(crate) fn exit() {
+/// The program exits with this status.
+///
+/// The process ends here, and not in QEMU's call. QEMU would have all threads leave their translated code first, so those
+/// that wait in the simulator would have to go on. Each would find that its wait is over, though nothing that it waits for
+/// has happened, and QEMU would not say any more when its call returns, so the word of a futex would stay changed. What a
+/// program does then is not its own doing: Go's threads run into an address that is not there.
+pub(crate) fn exit(status: u64) -> ! {
     if let Some(thread) = guest::this_thread() {
         let (outcome, chain) = guest::simulate(&thread, |guest| {
             guest.leave_address_space();
@@ -158,21 +163,19 @@ pub(crate) fn exit() {
             results::write(outcome, &chain, page_faults, window::seen());
         }
     }
-    stop();
+    // SAFETY: it ends the process at once, as the call would, whatever its threads do.
+    unsafe { libc::_exit(status as libc::c_int) }
 }
 
-fn stop() {
+/// QEMU calls this when the program has ended in another way than by [`exit`].
+pub(crate) extern "C" fn at_exit(_: PluginId, _: *mut c_void) {
+    if FORKED.load(Ordering::Relaxed) {
+        return;
+    }
     if let Some(machine) = guest::machine() {
         machine.stop();
     }
     guest::stop();
-}
-
-/// QEMU calls this when the program has ended.
-pub(crate) extern "C" fn at_exit(_: PluginId, _: *mut c_void) {
-    if !FORKED.load(Ordering::Relaxed) {
-        stop();
-    }
 }
 
 /// Sees to it that processes that the program forks are not tasks.

@@ -30,6 +30,15 @@ fn a_program_that_exits_while_its_threads_run_has_ended() {
 }
 
 #[test]
+fn threads_that_wait_when_the_program_exits_do_not_go_on() {
+    // It is a matter of moments, so more than one run is looked at.
+    for _ in 0..5 {
+        let (point, text) = try_on(4, &program("ends", &[]), &["waiting"]).expect("it ends");
+        assert_eq!((point.status.code(), text.as_str()), (Some(6), ""));
+    }
+}
+
+#[test]
 fn a_program_that_is_killed_has_no_report() {
     for how in ["killed", "aborts"] {
         let error = try_on(4, &program("ends", &[]), &[how]).expect_err("it reports nothing");

@@ -1,10 +1,12 @@
 // Programs that end in odd ways: ends HOW.
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,28 @@ static void *nothing(void *unused)
     return unused;
 }
 
+static void say_that_it_goes_on(void)
+{
+    if (write(STDOUT_FILENO, "goes on\n", 8) != 8)
+        _exit(3);
+}
+
+static void *wait_for_ever(void *unused)
+{
+    int word = 0;
+    while (__atomic_load_n(&word, __ATOMIC_SEQ_CST) == 0)
+        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    say_that_it_goes_on();
+    return unused;
+}
+
+static void *sleep_for_long(void *unused)
+{
+    sleep(1000000);
+    say_that_it_goes_on();
+    return unused;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -46,6 +70,11 @@ int main(int argc, char **argv)
         pthread_create(&thread, NULL, leave, NULL);
         for (;;)
             ;
+    } else if (!strcmp(how, "waiting")) {
+        for (int i = 0; i < 8; i++)
+            pthread_create(&thread, NULL, i % 2 ? sleep_for_long : wait_for_ever, NULL);
+        usleep(1000);
+        return 6;
     } else if (!strcmp(how, "killed")) {
         pthread_create(&thread, NULL, nothing, NULL);
         raise(SIGKILL);
