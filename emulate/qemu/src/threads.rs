@@ -1,5 +1,6 @@
 //! Threads of the program: how they become tasks, and how they end.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::{c_uint, c_void};
 use std::rc::Rc;
@@ -34,6 +35,11 @@ struct Unborn {
     born: VecDeque<(Newborn, u64)>,
 }
 
+thread_local! {
+    /// Whether the calling thread was a task and has ended.
+    static HAS_ENDED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Whether this process is one that the program has forked.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
@@ -62,6 +68,10 @@ pub(crate) fn this_or_born(vcpu: c_uint) -> Option<Rc<Thread>> {
     }
     if let Some(thread) = guest::this_thread() {
         return Some(thread);
+    }
+    // If a signal has come meanwhile, QEMU has the thread handle that first, and makes the call anew by which it ends.
+    if HAS_ENDED.get() {
+        return None;
     }
     let mut unborn = UNBORN.lock().unwrap_or_else(PoisonError::into_inner);
     unborn.waiting += 1;
@@ -133,6 +143,7 @@ pub(crate) fn end() {
     repeats::stop();
     calls::stop();
     if let Some(thread) = guest::leave() {
+        HAS_ENDED.set(true);
         let futex = (clears != 0).then_some(clears);
         thread.guest.clone().end(futex, move || wait_until_cleared(clears));
     }

@@ -39,6 +39,11 @@ fn threads_that_wait_when_the_program_exits_do_not_go_on() {
 }
 
 #[test]
+fn a_thread_may_get_signals_until_it_is_gone() {
+    on(4, &program("ends", &[]), &["signalled"]);
+}
+
+#[test]
 fn a_program_that_is_killed_has_no_report() {
     for how in ["killed", "aborts"] {
         let error = try_on(4, &program("ends", &[]), &[how]).expect_err("it reports nothing");

@@ -51,6 +51,37 @@ static void *sleep_for_long(void *unused)
     return unused;
 }
 
+static int number;
+
+static void *say_the_number(void *unused)
+{
+    __atomic_store_n(&number, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+    for (volatile int i = 0; i < 2000; i++)
+        ;
+    // Without blocking all signals first, as the C library does.
+    syscall(SYS_exit, 0);
+    return unused;
+}
+
+static void handle(int unused)
+{
+    (void)unused;
+}
+
+// Sends a thread signals until it is gone.
+static void signal_to_its_end(void)
+{
+    pthread_t thread;
+    int to;
+    __atomic_store_n(&number, 0, __ATOMIC_SEQ_CST);
+    pthread_create(&thread, NULL, say_the_number, NULL);
+    while ((to = __atomic_load_n(&number, __ATOMIC_SEQ_CST)) == 0)
+        ;
+    for (int i = 0; i < 200 && syscall(SYS_tgkill, getpid(), to, SIGUSR1) == 0; i++)
+        ;
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -75,6 +106,10 @@ int main(int argc, char **argv)
             pthread_create(&thread, NULL, i % 2 ? sleep_for_long : wait_for_ever, NULL);
         usleep(1000);
         return 6;
+    } else if (!strcmp(how, "signalled")) {
+        signal(SIGUSR1, handle);
+        for (int i = 0; i < 20; i++)
+            signal_to_its_end();
     } else if (!strcmp(how, "killed")) {
         pthread_create(&thread, NULL, nothing, NULL);
         raise(SIGKILL);
