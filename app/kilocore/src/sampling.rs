@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use kilocore_figures::Nanoseconds;
 use kilocore_locate::Sidecar;
+use kilocore_output_file::OutputFile;
 use kilocore_sampled_profile::sampler::{
     Backend, CallGraph, Counter, CpuId, Hertz, Observer, Options, Output, Recording, Rule, Taker,
     Work, allowed_cores,
@@ -132,13 +133,17 @@ pub(crate) fn check_cores(counts: &[u32]) -> Result<u32, Failure> {
     }
 }
 
-/// Writes what is known of a run beside its profile; of its work only if that is known.
+/// Writes what is known of a run beside its profile; of its work only if that is known. Beside a device or a FIFO is
+/// no place for it: nobody would look there.
 pub(crate) fn write_facts(
     profile: &Path,
     recording: &Recording,
     work: Option<&Work>,
     command: &[OsString],
 ) -> Result<(), Failure> {
+    if !OutputFile::named(profile)?.is_regular() {
+        return Ok(());
+    }
     let sidecar = sidecar(recording, work, command)?;
     let text = serde_json::to_string_pretty(&sidecar)? + "\n";
     let path = Sidecar::path_of(profile);

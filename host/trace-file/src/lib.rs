@@ -9,13 +9,11 @@
 //! an error names the position in the file ([`ReadError`]).
 
 mod format;
-mod new_file;
 mod packet;
 mod read_error;
 mod varint;
 
 pub use format::Format;
-pub use new_file::{folder, readable};
 pub use packet::{Packer, Packet, fill};
 pub use read_error::{ReadError, TracePosition, Wrong};
 pub use varint::{NoNumber, fold, put, take, unfold};

@@ -1,9 +1,10 @@
 //! Reading and writing profiles.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use kilocore_output_file::OutputFile;
 use serde::Deserialize;
 
 use crate::Profile;
@@ -167,31 +168,19 @@ impl Profile {
         Ok(())
     }
 
-    /// Writes the profile, either all of it or nothing. It goes into a new file beside `path`,
-    /// which then takes the place of `path`.
+    /// Writes the profile, either all of it or nothing. What is no regular file is written through.
     ///
     /// # Errors
     /// If that cannot be done. Then nothing is left behind.
     pub fn write(&self, path: &Path) -> Result<(), ProfileError> {
-        let failed = |source| ProfileError::Write { file: path.to_owned(), source };
-        let name = path.file_name().ok_or_else(|| {
-            failed(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))
-        })?;
-        let mut beside = name.to_owned();
-        beside.push(format!(".{}.new", std::process::id()));
-        let beside = path.with_file_name(beside);
-        let done = self.write_new(&beside).and_then(|()| fs::rename(&beside, path));
-        done.map_err(|source| {
-            // It may not exist; the error worth telling is the first.
-            let _ = fs::remove_file(&beside);
-            failed(source)
-        })
+        self.write_to(path).map_err(|source| ProfileError::Write { file: path.to_owned(), source })
     }
 
-    fn write_new(&self, path: &Path) -> io::Result<()> {
-        let mut file = io::BufWriter::new(fs::File::create(path)?);
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let output = OutputFile::named(path)?;
+        let mut file = BufWriter::new(output.begin()?);
         serde_json::to_writer(&mut file, self).map_err(io::Error::from)?;
         file.write_all(b"\n")?;
-        file.flush()
+        output.take(file.into_inner().map_err(io::IntoInnerError::into_error)?)
     }
 }

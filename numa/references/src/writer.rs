@@ -1,6 +1,7 @@
 //! Writing a stream into a file, an event at a time.
 //!
-//! The file has no name until it is whole: a trace appears complete or not at all.
+//! The file has no name until it is whole: a trace appears complete or not at all. What is no regular file is
+//! written to then.
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -12,12 +13,14 @@ use crate::packet::{FORMAT, Kind, LEVEL, LONGEST_DOCUMENT};
 use crate::{
     About, Backing, Contents, Ending, Event, EventKind, PageNumber, Region, Tally, WriteError,
 };
-use kilocore_trace_file::{Packer, folder, readable};
+use kilocore_output_file::OutputFile;
+use kilocore_trace_file::Packer;
 
 /// Writes a trace. Whatever its length, it needs memory for one packet.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
+    output: OutputFile,
     file: BufWriter<NamedTempFile>,
     packer: Packer,
     pending: Vec<Event>,
@@ -37,18 +40,16 @@ impl Writer {
             return Err(WriteError::Header);
         }
         let begun = (|| {
-            if path.is_dir() || path.file_name().is_none() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            let mut file = BufWriter::new(NamedTempFile::new_in(folder(&path))?);
+            let output = OutputFile::named(&path)?;
+            let mut file = BufWriter::new(output.begin()?);
             let mut packer = Packer::new(LEVEL)?;
             FORMAT.begin(&mut file)?;
             packer.write(&mut file, [Kind::About.code(), 1], &header)?;
-            Ok((file, packer))
+            Ok((output, file, packer))
         })();
-        let (file, packer) = begun.map_err(|source| output(&path, source))?;
+        let (output, file, packer) = begun.map_err(|source| output(&path, source))?;
         let (pending, raw) = (Vec::with_capacity(MOST_EVENTS), Vec::new());
-        Ok(Self { path, file, packer, pending, raw, tally: Tally::default() })
+        Ok(Self { path, output, file, packer, pending, raw, tally: Tally::default() })
     }
 
     /// Appends an event.
@@ -83,9 +84,7 @@ impl Writer {
         let document = serde_json::to_vec(contents)?;
         self.packer.write(&mut self.file, [Kind::Contents.code(), 1], &document)?;
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        readable(file.as_file())?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
+        self.output.take(file)
     }
 
     fn write_packet(&mut self) -> io::Result<()> {

@@ -2,23 +2,25 @@
 //!
 //! The header comes first in a file and counts what comes after it. So packets go into a file
 //! without a name until the trace is whole. Then they follow the header into a second file, which
-//! takes the trace's name at the end: a trace appears complete or not at all.
+//! takes the trace's name at the end: a trace appears complete or not at all. What is no regular file is
+//! written to then.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use kilocore_output_file::OutputFile;
 
 use crate::columns::{self, MOST_CPUS, MOST_EVENTS, MOST_INDICES};
 use crate::packet::{FORMAT, LEVEL, LONGEST_HEADER};
 use crate::{About, Contents, Event, EventKind, Header, Held, Nanoseconds, WriteError};
-use kilocore_trace_file::{Packer, folder, readable};
+use kilocore_trace_file::Packer;
 
 /// Writes a trace. Whatever its length, it needs memory for one packet and for [`Held`].
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
+    output: OutputFile,
     packets: BufWriter<File>,
     packer: Packer,
     pending: Vec<Event>,
@@ -35,14 +37,14 @@ impl Writer {
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, WriteError> {
         let path = path.into();
         let begun = (|| {
-            if path.is_dir() || path.file_name().is_none() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            Ok((Packer::new(LEVEL)?, tempfile::tempfile_in(folder(&path))?))
+            let output = OutputFile::named(&path)?;
+            let packets = tempfile::tempfile_in(output.folder())?;
+            Ok((Packer::new(LEVEL)?, output, packets))
         })();
         match begun {
-            Ok((packer, file)) => Ok(Self {
+            Ok((packer, output, file)) => Ok(Self {
                 path,
+                output,
                 packets: BufWriter::new(file),
                 packer,
                 pending: Vec::with_capacity(MOST_EVENTS),
@@ -107,13 +109,11 @@ impl Writer {
         self.packets.flush()?;
         let packets = self.packets.get_mut();
         packets.rewind()?;
-        let mut whole = NamedTempFile::new_in(folder(&self.path))?;
+        let mut whole = self.output.begin()?;
         FORMAT.begin(&mut whole)?;
         self.packer.write(&mut whole, [1], header)?;
         io::copy(packets, &mut whole)?;
-        readable(whole.as_file())?;
-        whole.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
+        self.output.take(whole)
     }
 
     fn write_packet(&mut self) -> io::Result<()> {

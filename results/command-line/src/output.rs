@@ -1,9 +1,10 @@
 //! Writing: on standard output, on the terminal, and into files that appear whole or not at all.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use kilocore_output_file::{OutputFile, write_whole};
 use kilocore_show::{Format, Generated};
 use serde::Serialize;
 
@@ -73,32 +74,30 @@ pub fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "html")
 }
 
-/// Refuses a file in a folder where none can be made.
+/// Refuses what no result can be written to: a file in a folder where none can be made, or a folder.
 ///
 /// # Errors
-/// A message about the folder.
+/// A message about the file or its folder.
 pub fn check_folder(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // The only sure way to find out; the file is gone at once.
-    tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map(drop).map_err(|error| {
-        Failure::new(format!(
-            "cannot write {}: {error}; choose a folder that exists and may be written to",
-            path.display()
-        ))
-    })
+    OutputFile::named(path).and_then(|output| output.check()).map_err(|why| unwritten(path, &why))
 }
 
-/// Writes a file that appears complete or not at all, and says so.
+fn unwritten(path: &Path, why: &io::Error) -> Failure {
+    let is_device = OutputFile::named(path).is_ok_and(|output| !output.is_regular());
+    let mend = match why.kind() {
+        io::ErrorKind::IsADirectory => "give the name of a file in it",
+        _ if is_device => "choose one that takes what is written, or a file",
+        _ => "choose a folder that exists and may be written to",
+    };
+    Failure::new(format!("cannot write {}: {why}; {mend}", path.display()))
+}
+
+/// Writes a file that appears complete or not at all, and says so. What is no regular file is written through.
 ///
 /// # Errors
 /// A message about the file.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    kilocore_show::write_whole(path, text).map_err(|error| {
-        Failure::new(format!(
-            "cannot write {}: {error}; choose a folder that exists and may be written to",
-            path.display()
-        ))
-    })?;
+    write_whole(path, text).map_err(|why| unwritten(path, &why))?;
     say(&format!("written to {}", path.display()));
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! The formats, and writing them into files.
 
-use std::io::Write;
 use std::path::Path;
 
+use kilocore_output_file::write_whole;
 use serde::Serialize;
 
 use crate::ReportError;
@@ -132,8 +132,8 @@ pub trait Report {
 
 /// Writes a report into a file, in the format that its ending asks for.
 ///
-/// The file appears complete, under a temporary name in the same directory first; whatever had
-/// the name before is replaced in that moment, or kept if anything fails.
+/// The file appears complete; whatever had the name before is replaced in that moment, or kept if anything
+/// fails. What is no regular file is written through.
 ///
 /// # Errors
 /// [`ReportError::Ending`] for an ending that names no format, [`ReportError::Write`] if the file
@@ -141,33 +141,4 @@ pub trait Report {
 pub fn write(path: &Path, report: &impl Report) -> Result<(), ReportError> {
     let text = report.render(Format::of(path)?)?;
     write_whole(path, &text).map_err(|cause| ReportError::Write { path: path.to_owned(), cause })
-}
-
-/// Writes a file that appears complete or not at all, as [`write()`] does, whatever it holds.
-///
-/// # Errors
-/// What the system said; then the file is as it was before.
-pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut file = new_file(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// A temporary file that, unlike most, everybody may read who may read new files: it is the
-/// file itself once it has its name.
-fn new_file(directory: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".kilocore-report-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The process's mask is taken off by the system.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(directory)
 }

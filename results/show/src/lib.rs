@@ -51,12 +51,13 @@ pub mod terminal;
 pub mod text;
 
 pub use kilocore_figures::{Provenance, Unit};
+pub use kilocore_output_file::write_whole;
 
 pub use described::{described, topology_line};
 pub use encode::in_json;
 pub use error::ReportError;
 pub use folded::folded_frame;
-pub use format::{Format, Generated, Report, write, write_whole};
+pub use format::{Format, Generated, Report, write};
 pub use lines::{Across, Line, Lines};
 pub use machine::{FigureGroup, FigureRow, Machine};
 pub use mark::Mark;

@@ -1,7 +1,7 @@
 //! Recording a program, whichever way.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use kilocore_linux::{HeldUp, offline_warning};
+use kilocore_output_file::OutputFile;
 use kilocore_process::{CpuId, End, Input, NotStarted, Start, allowed_cores, run, spare_cores};
 use tempfile::TempDir;
 
@@ -259,24 +260,19 @@ fn output_warning(end: &End) -> Option<String> {
     Some(format!("the program's output could not be passed on: {failure}; it was cut off there"))
 }
 
-/// A folder beside the profile's place. The profile is in it until it is whole.
+/// A folder beside the profile's place, if that is a regular file. The profile is in it until it is whole.
 #[derive(Debug)]
 struct UnfinishedFolder {
     folder: TempDir,
+    output: OutputFile,
 }
 
 impl UnfinishedFolder {
     fn beside(output: &Path) -> Result<Self, SampleError> {
         let failed = |source| SampleError::Output { file: output.to_owned(), source };
-        let beside = match output.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        if output.is_dir() || output.file_name().is_none() {
-            return Err(failed(io::Error::from_raw_os_error(libc::EISDIR)));
-        }
-        let folder = tempfile::Builder::new().prefix(".kilocore-").tempdir_in(beside);
-        Ok(Self { folder: folder.map_err(failed)? })
+        let named = OutputFile::named(output).map_err(failed)?;
+        let folder = tempfile::Builder::new().prefix(".kilocore-").tempdir_in(named.folder());
+        Ok(Self { folder: folder.map_err(failed)?, output: named })
     }
 
     /// Where the profile is to be written.
@@ -286,7 +282,8 @@ impl UnfinishedFolder {
 
     /// Moves the profile to where it belongs.
     fn keep(self, output: &Path) -> Result<(), SampleError> {
-        fs::rename(self.file(), output)
+        self.output
+            .receive(&self.file())
             .map_err(|source| SampleError::Output { file: output.to_owned(), source })
     }
 }
