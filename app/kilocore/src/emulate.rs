@@ -18,7 +18,9 @@ use kilocore_emulation::{
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
-use kilocore_process::{Output, input_is_a_stream, is_sized, shell_status, status_of_bad_end};
+use kilocore_process::{
+    Output, input_is_a_stream, is_sized, shell_status, shell_status_of_signal, status_of_bad_end,
+};
 
 use crate::keeping::keeps;
 use crate::lock_name::rw_lock_for_programs_named;
@@ -188,6 +190,9 @@ fn failure(error: EmulateError) -> Failure {
     match error {
         EmulateError::NoReport { status } => {
             Failure::with_status_of_program(error.to_string(), shell_status(status))
+        }
+        EmulateError::Interrupted { signal } => {
+            Failure::with_status_of_program(error.to_string(), shell_status_of_signal(signal))
         }
         EmulateError::Ended { status, .. } => {
             let input = match input_is_a_stream() {

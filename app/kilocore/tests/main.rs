@@ -6,6 +6,7 @@ mod command_line;
 mod common;
 mod compare_locks;
 mod emulate;
+mod emulate_ended;
 mod files;
 mod house;
 mod install;

@@ -27,6 +27,12 @@ pub enum EmulateError {
         /// Where it ran: `while its instructions were timed`.
         during: &'static str,
     },
+    /// Somebody asked this process to end, and the emulation was ended.
+    #[error("the emulation was interrupted by signal {signal}; nothing is shown")]
+    Interrupted {
+        /// The signal.
+        signal: i32,
+    },
     /// The program is too short for its instructions to be timed.
     #[error(
         "the program computes for {computed:.1?} on one core, too short to time its instructions; give it more to do, or say how many cycles an instruction takes"

@@ -197,6 +197,7 @@ fn run_under_qemu(
         input,
         cores: core.as_ref().map(std::slice::from_ref),
         beside_others: true,
+        ends_for_certain: true,
         ..Start::default()
     });
     let end = end.map_err(|reason| match reason {
@@ -206,10 +207,15 @@ fn run_under_qemu(
         held @ NotStarted::HeldBack => EmulateError::Files(held.into()),
     })?;
     let bytes = read(&mut report).map_err(EmulateError::Files)?;
-    if bytes.is_empty() {
-        return Err(EmulateError::NoReport { status: end.status });
-    }
-    let report = Report::read(&bytes)?;
+    let report = match (Report::read(&bytes), end.told_by) {
+        (Ok(report), _) => report,
+        // Whoever was ended in the middle has told nothing, or half of it.
+        (Err(_), Some(signal)) => return Err(EmulateError::Interrupted { signal }),
+        (Err(_), None) if bytes.is_empty() => {
+            return Err(EmulateError::NoReport { status: end.status });
+        }
+        (Err(error), None) => return Err(error.into()),
+    };
     if let Some(why) = report.failure {
         return Err(EmulateError::Failed { cores: orders.cores, why });
     }

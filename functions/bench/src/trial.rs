@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use kilocore_figures::Nanoseconds;
+use kilocore_linux::die_with_parent;
 
 use crate::assignment::Assignment;
 use crate::control::{self, Control, Phase, Stage};
@@ -113,20 +114,6 @@ impl Trial<'_> {
         control.set_phase(Phase::Quit);
         Ok(sample(control))
     }
-}
-
-/// Asks the system to kill this process when the thread that started it ends. Fails if the parent
-/// has ended before. It is async-signal-safe.
-fn die_with_parent(parent: u32) -> std::io::Result<()> {
-    // SAFETY: the call touches no memory of this process.
-    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    // SAFETY: the call touches no memory of this process.
-    if unsafe { libc::getppid() } as u32 != parent {
-        return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
-    }
-    Ok(())
 }
 
 /// The workers of a trial. Dropping this ends them all.

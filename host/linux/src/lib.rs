@@ -12,6 +12,7 @@ mod limits;
 mod load;
 mod look;
 pub mod maps;
+mod parent;
 mod peer;
 pub mod perf_events;
 mod process;
@@ -25,6 +26,7 @@ pub use core_time::{CoreTime, CoreTimes};
 pub use limits::{HeldUp, about_offline, offline_cores, offline_warning};
 pub use load::runnable_threads;
 pub use look::{Call, SyscallState, ThreadState, Word, futex_word, look, syscall_state};
+pub use parent::die_with_parent;
 pub use peer::peer;
 pub use process::{
     FileId, Image, Status, all, executable, has_ended, has_environment, image, name, newest,

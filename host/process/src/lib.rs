@@ -10,6 +10,7 @@
 //!   it counts what the program did.
 
 mod cannot_start;
+mod certain_end;
 mod cores;
 mod direct;
 mod end_after;
@@ -53,5 +54,5 @@ pub use signals::{Held, MOST_AT_A_TIME};
 pub use sized_command::{is_sized, sized_for};
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;
-pub use status::{shell_status, status_of_bad_end};
+pub use status::{shell_status, shell_status_of_signal, status_of_bad_end};
 pub use unloaded::{Unloaded, why_unloaded};

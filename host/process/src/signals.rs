@@ -1,7 +1,8 @@
 //! Passing signals on to the program.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Signals that are passed on.
@@ -19,8 +20,11 @@ static PENDING: AtomicI32 = AtomicI32::new(0);
 /// The first signal that came while signals were [`Held`] and no program ran, or 0.
 static KEPT: AtomicI32 = AtomicI32::new(0);
 
-/// Whether a signal was passed on while the last program ran.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The first signal that was passed on while the last program ran, or 0.
+static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
+
+/// A descriptor that can be read while [`INTERRUPTED`] is not 0, for who waits for that; -1 if there is none.
+static TOLD: AtomicI32 = AtomicI32::new(-1);
 
 /// Is held while handlers are in place. Handlers belong to the process, so one program runs at a
 /// time, or several that run beside others.
@@ -45,11 +49,46 @@ extern "C" fn on_signal(
     info: *mut libc::siginfo_t,
     _context: *mut libc::c_void,
 ) {
-    INTERRUPTED.store(true, Ordering::SeqCst);
+    // SAFETY: the thread's own errno, which the interrupted code may be about to read.
+    let errno = unsafe { *libc::__errno_location() };
+    interrupted_by(signal);
     // SAFETY: with SA_SIGINFO the kernel hands over a valid siginfo.
     let by_terminal = unsafe { (*info).si_code } == libc::SI_KERNEL;
     if !by_terminal || running().next().is_none() {
         forward(signal);
+    }
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+/// Notes that a signal came, and wakes who waits for one.
+fn interrupted_by(signal: libc::c_int) {
+    let _ = INTERRUPTED.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+    let (told, one) = (TOLD.load(Ordering::SeqCst), 1u64.to_ne_bytes());
+    // SAFETY: write is async-signal-safe, and the bytes are readable. It fails only where there is nobody to wake: the
+    // count of a descriptor that does not block is never near its end.
+    unsafe { libc::write(told, one.as_ptr().cast(), one.len()) };
+}
+
+/// A descriptor that can be read once a signal came since the first of the programs began that run now. It stays open,
+/// and nobody must read it. `None` if the system has none.
+pub(crate) fn told() -> Option<RawFd> {
+    Some(TOLD.load(Ordering::SeqCst)).filter(|&told| told >= 0)
+}
+
+/// Makes the descriptor, or has it forget what came before.
+fn forget_what_was_told() {
+    match told() {
+        Some(told) => {
+            let mut count = [0u8; 8];
+            // SAFETY: the bytes are ours. It does not block, and fails if nothing came.
+            unsafe { libc::read(told, count.as_mut_ptr().cast(), count.len()) };
+        }
+        None => {
+            // SAFETY: integers only.
+            let made = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+            TOLD.store(made, Ordering::SeqCst);
+        }
     }
 }
 
@@ -216,12 +255,12 @@ impl Forwarding {
         }
     }
 
-    /// Whether a signal came since the first of the programs began that run now. Puts the former handlers back
+    /// The first signal that came since the first of the programs began that run now. Puts the former handlers back
     /// if this was the last one.
-    pub(crate) fn end(mut self) -> bool {
+    pub(crate) fn end(mut self) -> Option<libc::c_int> {
         self.leave();
         // Nobody who begins anew has forgotten it: this one's room is still taken.
-        INTERRUPTED.load(Ordering::SeqCst)
+        Some(INTERRUPTED.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
     }
 
     /// Puts the former handlers back if this was the last program.
@@ -245,7 +284,8 @@ impl Forwarding {
 impl InPlace {
     fn begin(&mut self) {
         PENDING.store(0, Ordering::SeqCst);
-        INTERRUPTED.store(false, Ordering::SeqCst);
+        INTERRUPTED.store(0, Ordering::SeqCst);
+        forget_what_was_told();
         self.former.extend(wait_for_children());
         self.children_ignored =
             self.former.iter().any(|(_, old)| old.sa_sigaction == libc::SIG_IGN);
@@ -257,7 +297,7 @@ impl InPlace {
         }
         let kept = KEPT.swap(0, Ordering::SeqCst);
         if kept != 0 {
-            INTERRUPTED.store(true, Ordering::SeqCst);
+            interrupted_by(kept);
             forward(kept);
         }
     }

@@ -8,6 +8,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use kilocore_linux::die_with_parent;
+
+use crate::certain_end::wait_or_kill;
 use crate::gate::{self, BeforeExec, NotStarted};
 use crate::observe::{Observer, Outlet, Pumps};
 use crate::orphans::Orphans;
@@ -65,6 +68,10 @@ pub struct Start<'a> {
     /// Whether other programs may run at the same time that say so, too: at most 64. A signal is passed on to all
     /// of them, and they must not adopt orphans.
     pub beside_others: bool,
+    /// Whether the program is ended for certain: it is killed if it has not ended a second after a signal was passed on
+    /// to it, and when this process ends before it, in whatever way. That is for programs that do not listen while they
+    /// work and have nothing to put right. Others may want to handle signals themselves, and outlast who starts them.
+    pub ends_for_certain: bool,
 }
 
 impl fmt::Debug for Start<'_> {
@@ -86,6 +93,8 @@ pub struct End {
     pub status: ExitStatus,
     /// Whether somebody asked it to end: it may have ended as if all were well all the same.
     pub interrupted: bool,
+    /// The first signal by which somebody did.
+    pub told_by: Option<libc::c_int>,
     /// From the moment before its execution to its end, by the clock on the wall.
     pub elapsed: Duration,
     /// Processor time in user space, of the program and of all children that were waited for.
@@ -137,6 +146,12 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         // nothing.
         unsafe { command.pre_exec(move || confine(&cores)) };
     }
+    if start.ends_for_certain {
+        let starter = std::process::id();
+        // SAFETY: between fork and exec, calls only what is async-signal-safe and allocates nothing. This thread, whose
+        // end would kill the program, waits for that.
+        unsafe { command.pre_exec(move || die_with_parent(starter)) };
+    }
     inherited::keep(&mut command, forwarding.children_ignored());
     let orphans = Orphans::adopt(start.adopt_orphans);
     let (child, began) = gate::spawn(&mut command, start.before_exec)?;
@@ -147,15 +162,21 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
     if let Some(on_start) = start.on_start {
         on_start(pid);
     }
+    let wait = || match start.ends_for_certain {
+        true => wait_or_kill(pid, || orphans.wait(pid)),
+        false => orphans.wait(pid),
+    };
     let (mut ended, output_failure) = match pumps {
-        None => (orphans.wait(pid), None),
-        Some(pumps) => pumps.run(start.cores, || orphans.wait(pid)),
+        None => (wait(), None),
+        Some(pumps) => pumps.run(start.cores, wait),
     };
     forwarding.to_nobody();
     let status = orphans.reap(pid, &mut ended)?;
+    let told_by = forwarding.end();
     Ok(End {
         status,
-        interrupted: forwarding.end(),
+        interrupted: told_by.is_some(),
+        told_by,
         elapsed: Duration::from_nanos(ended.at.saturating_sub(began)),
         user: ended.user,
         system: ended.system,

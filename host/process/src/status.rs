@@ -6,7 +6,13 @@ use std::process::ExitStatus;
 /// How a shell reports a program's end: its exit status, or 128 plus the signal.
 #[must_use]
 pub fn shell_status(status: ExitStatus) -> i32 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+    status.code().or_else(|| status.signal().map(shell_status_of_signal)).unwrap_or(1)
+}
+
+/// How a shell reports that a signal ended a program.
+#[must_use]
+pub fn shell_status_of_signal(signal: i32) -> i32 {
+    128 + signal
 }
 
 /// The status to end with after a program that was asked to end, or failed: the program's own, or, if it ended as if

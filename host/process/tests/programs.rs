@@ -71,6 +71,22 @@ fn signals_are_passed_on() {
 }
 
 #[test]
+fn a_program_that_does_not_listen_is_killed_if_it_is_to_end_for_certain() {
+    let deaf = "trap '' TERM; kill -TERM $PPID; while :; do :; done";
+    let memory = Memory::default();
+    for observer in [None, Some(&memory as &dyn Observer)] {
+        let start = Start { observer, ends_for_certain: true, ..Start::default() };
+        let (end, _, _) = script(deaf, start);
+        assert_eq!((end.status.signal(), end.interrupted), (Some(libc::SIGKILL), true));
+        assert_eq!(end.told_by, Some(libc::SIGTERM));
+    }
+    // One that listens is left to end as it likes.
+    let listens = "trap 'exit 3' TERM; kill -TERM $PPID; while :; do :; done";
+    let (end, _, _) = script(listens, Start { ends_for_certain: true, ..Start::default() });
+    assert_eq!((end.status.code(), end.told_by), (Some(3), Some(libc::SIGTERM)));
+}
+
+#[test]
 fn processor_time_is_that_of_the_program_and_its_children() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let (end, _, _) = script(&format!("sh -c '{busy}'; {busy}"), Start::default());
