@@ -120,3 +120,42 @@ fn reports_of_unknown_kinds_are_refused_before_the_work() {
     refused(&words, &["report.docx", ".html"]);
     assert!(!path.exists());
 }
+
+#[test]
+fn results_that_have_no_file() {
+    let emulate = |option: &str, file: &str| {
+        let words = ["emulate", option, file, "--", "true"];
+        refused(&words, &[file]);
+        kilocore(&words).stderr
+    };
+    for words in [
+        &["record", "machine", "--output", "-"][..],
+        &["record", "samples", "--output", "-", "--", "true"],
+        &["record", "locks", "--output", "-", "--", "true"],
+        &["emulate", "--stacks", "-", "--", "true"],
+    ] {
+        refused(words, &["-: a result is written to a file", "/dev/stdout"]);
+    }
+    assert!(String::from_utf8_lossy(&emulate("--output", "-")).contains("end it in .html"));
+    assert!(!Path::new("-").exists(), "nothing is written");
+    // A folder is no file, whatever its name ends in.
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let page = folder.path().join("d.html");
+    std::fs::create_dir(&page).expect("there is room");
+    for option in ["--output", "--stacks"] {
+        let said = emulate(option, page.to_str().expect("plain"));
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains("directory") && said.contains("a file in it"), "{said}");
+    }
+}
+
+#[test]
+fn numbers_that_are_misspelt_in_a_command() {
+    for verb in
+        [&["emulate"][..], &["doctor"], &["record", "locks"], &["locate", "--work", "total"]]
+    {
+        for (wrong, right) in [("{core}", "{cores}"), ("-j{thread}", "{threads}")] {
+            refused(&[verb, &["--", "true", wrong]].concat(), &[right, "the number of cores"]);
+        }
+    }
+}

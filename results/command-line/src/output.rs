@@ -74,11 +74,18 @@ pub fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "html")
 }
 
-/// Refuses what no result can be written to: a file in a folder where none can be made, or a folder.
+/// Refuses what no result can be written to: a file in a folder where none can be made, a folder, or `-`, by which
+/// somebody means standard output and would get a file of that name.
 ///
 /// # Errors
 /// A message about the file or its folder.
 pub fn check_folder(path: &Path) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Err(Failure::new(
+            "-: a result is written to a file, and this names none; name one, or /dev/stdout (./- is a file of this \
+             name)",
+        ));
+    }
     OutputFile::named(path).and_then(|output| output.check()).map_err(|why| unwritten(path, &why))
 }
 
