@@ -196,3 +196,37 @@ fn policies_and_benchmarks_are_listed_and_shown_in_full() {
         );
     }
 }
+
+#[test]
+fn a_report_is_written_through_what_is_no_regular_file() {
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let measured = checkout("docs/guide/examples/kyotocabinet.csv");
+    let path = |name: &str| folder.path().join(name).to_str().expect("plain").to_owned();
+    // By a FIFO.
+    let made = std::process::Command::new("mkfifo").arg(path("pipe.csv")).status();
+    assert!(made.expect("it is installed").success());
+    let (pipe, fifo) = (path("pipe.csv"), path("pipe.csv"));
+    let reader = std::thread::spawn(move || std::fs::read_to_string(fifo).expect("text"));
+    printed(&["forecast", &measured, "--output", &pipe]);
+    let report = reader.join().expect("it has read");
+    // By a link, which stays one.
+    std::os::unix::fs::symlink("report.csv", path("link.csv")).expect("there is room");
+    printed(&["forecast", &measured, "--output", &path("link.csv")]);
+    let is_link = std::fs::symlink_metadata(path("link.csv")).expect("it is there").is_symlink();
+    assert!(is_link, "it leads where it led");
+    assert_eq!(std::fs::read_to_string(path("report.csv")).expect("it is written"), report);
+    assert!(report.lines().count() > 5, "{report}");
+    // Into a file that is this process's output, behind the name of which nothing else may come.
+    std::os::unix::fs::symlink("/dev/stdout", path("out.csv")).expect("there is room");
+    let all = path("all");
+    let file = std::fs::File::create(&all).expect("there is room");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["forecast", &measured, "--output", &path("out.csv")])
+        .stdout(file)
+        .stderr(std::process::Stdio::null())
+        .status();
+    assert!(status.expect("kilocore runs").success());
+    let all = std::fs::read_to_string(all).expect("text");
+    let table = printed(&["forecast", &measured]);
+    assert_eq!(all, report + &table, "the report, and then the table");
+}
