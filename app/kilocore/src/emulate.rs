@@ -21,6 +21,7 @@ use kilocore_machine::Description;
 use kilocore_process::{
     Output, input_is_a_stream, is_sized, shell_status, shell_status_of_signal, status_of_bad_end,
 };
+use kilocore_show::number;
 
 use crate::keeping::keeps;
 use crate::lock_name::rw_lock_for_programs_named;
@@ -130,6 +131,8 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         output::check_folder(stacks)?;
     }
     launch::check(&arguments.command)?;
+    launch::check_numbers(&arguments.command)?;
+    let window = arguments.part.window()?;
     let machine = usual_machine::or_usual(arguments.machine.as_deref(), "emulating")?;
     let counts = counts(arguments.cores.as_ref(), &machine)?;
     let emulator = there::emulator(arguments.qemu.as_deref(), keeps(arguments.no_cache))?;
@@ -157,7 +160,6 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
             (cycles, CyclesFrom::Measured)
         }
     };
-    let window = arguments.part.window();
     let orders =
         |cores| Orders { cores, cycles_per_instruction, window: window.clone(), ..usual.clone() };
     let all = asked(variants.iter().map(|(_, variables)| variables), &counts, &orders);
@@ -247,8 +249,9 @@ fn timed(
     let timed = time_instructions(command, &orders.into(), emulator, output, core);
     let Instructions { count, computed, cycles } = timed.map_err(failure)?;
     say(&format!(
-        "an instruction takes {cycles} cycles: {count} of them take {computed:.1?} on one core of this host, of \
-         {clock_ghz:.2} GHz (measured)"
+        "an instruction takes {cycles} cycles: {count} of them take {} on one core of this host, of \
+         {clock_ghz:.2} GHz (measured)",
+        number::nanoseconds(computed.as_secs_f64() * 1e9)
     ));
     Ok(cycles)
 }

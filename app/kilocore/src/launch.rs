@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use kilocore_command_line::Failure;
 use kilocore_lock_recorder::MeasureError;
 use kilocore_process::{
-    CannotStart, Obstacle, Unloaded, check_program, obstacle_of_command, why_refused, why_unloaded,
+    CannotStart, Obstacle, Unloaded, check_program, misspelt_number, obstacle_of_command,
+    why_refused, why_unloaded,
 };
 
 /// Names the folder of the libraries, for those who keep them elsewhere.
@@ -57,6 +58,15 @@ fn candidate_folders() -> Result<Vec<PathBuf>, Failure> {
 /// Makes sure that the program is there and can be started, as far as that shows.
 pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
     check_program(&words[0]).map(drop).map_err(|why| refused(&words[0], &why))
+}
+
+/// Refuses a command in which somebody has misspelt what becomes the number of cores.
+pub(crate) fn check_numbers(words: &[OsString]) -> Result<(), Failure> {
+    misspelt_number(words).map_or(Ok(()), |(word, meant)| {
+        Err(Failure::new(format!(
+            "{word} in the command stands for nothing: write {meant}, which becomes the number of cores"
+        )))
+    })
 }
 
 /// What keeps libraries from being put under a program, as the end of a sentence about it.

@@ -47,6 +47,7 @@ pub(crate) struct Arguments {
 pub(crate) fn locate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let files = sampled::files(&arguments.shown)?;
     launch::check(&arguments.command)?;
+    launch::check_numbers(&arguments.command)?;
     let rule = arguments.sampling.rule()?;
     let counts = counts(arguments.cores.as_ref())?;
     let taken = NewFolder::make(arguments.folder.as_deref())?;

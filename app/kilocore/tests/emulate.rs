@@ -140,12 +140,19 @@ fn a_part_of_a_program_is_emulated_and_one_that_is_not_there_is_refused() {
     for words in ["from threads until threads on opteron-6344-4s", "Caches are empty"] {
         assert!(text.contains(words), "{text}");
     }
+    assert!(text.contains("What bounds the run on 4 cores"), "{text}");
+    let text = part("threads", &["--warm-from", "1000s"]);
+    let text = String::from_utf8_lossy(&text.stdout);
+    assert!(text.contains("--warm-from 1000s was not reached before that"), "{text}");
     for (from, more, words) in [
         ("mian", &[][..], "did you mean main?"),
         ("main@2", &[], "called it once"),
         ("2 weeks", &[], "200ms or 1.5s"),
         ("main@0", &[], "solve@3"),
         ("main", &["--until", "start"], "nothing ends where it begins"),
+        ("main", &["--until", "1ns"], "--until 1ns came before --from main"),
+        ("2ms", &["--until", "1ms"], "--until 1ms does not come after --from 2ms"),
+        ("1ms", &["--warm-from", "2ms"], "--warm-from 2ms comes after --from 1ms"),
     ] {
         let refused = part(from, more);
         let said = String::from_utf8_lossy(&refused.stderr);
@@ -178,7 +185,8 @@ fn what_an_instruction_takes_is_measured_and_said() {
     );
     let short = run(&words, &program, &["1", "10"]);
     let said = String::from_utf8_lossy(&short.stderr);
-    assert!(!short.status.success() && said.contains("too short"), "{said}");
+    assert_eq!(short.status.code(), Some(2), "{said}");
+    assert!(said.contains("too short") && said.contains("20.0 ms at least"), "{said}");
 }
 
 #[test]

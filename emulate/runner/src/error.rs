@@ -9,6 +9,8 @@ use kilocore_emulation_orders::{Place, ReportError};
 use kilocore_process::status_of_bad_end;
 use kilocore_qemu::QemuError;
 
+use crate::words::{duration, number_of};
+
 /// Why a program cannot be emulated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,11 +37,16 @@ pub enum EmulateError {
     },
     /// The program is too short for its instructions to be timed.
     #[error(
-        "the program computes for {computed:.1?} on one core, too short to time its instructions; give it more to do, or say how many cycles an instruction takes"
+        "the program computes for {} on one core, too short to time its instructions, which takes {} at least; give \
+         it a larger input, or the number of cycles itself, as in --cycles-per-instruction 0.8",
+        duration(*computed),
+        duration(*least)
     )]
     Short {
         /// How long it computes, in user mode.
         computed: Duration,
+        /// How long it must compute.
+        least: Duration,
     },
     /// A variable of the program's environment cannot be given to QEMU.
     #[error("{}={}: QEMU takes a comma for the end of a variable; give what it names another name", name.display(), value.display())]
@@ -84,8 +91,19 @@ pub enum EmulateError {
         /// What is known of it.
         why: String,
     },
+    /// The part that was asked for ended before it began.
+    #[error(
+        "--until {until} came before --from {from}, so that nothing is between them; let --until name what comes \
+         later, or leave it out"
+    )]
+    Backwards {
+        /// Where it was to begin.
+        from: Place,
+        /// Where it was to end.
+        until: Place,
+    },
     /// The program was not emulated to its end.
-    #[error("on {cores} simulated cores: {why}")]
+    #[error("on {}: {why}", number_of(*cores, "simulated core"))]
     Failed {
         /// On how many cores.
         cores: u32,

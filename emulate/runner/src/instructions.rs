@@ -62,7 +62,7 @@ pub fn time_instructions(
     asked.orders.cores = 1;
     let computed = quickest(words, &asked)?;
     if computed < LEAST {
-        return Err(EmulateError::Short { computed });
+        return Err(EmulateError::Short { computed, least: LEAST });
     }
     let point = emulate(words, &asked, emulator, output, Input::Repeated)?;
     if point.ended_badly() {

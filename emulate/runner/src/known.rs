@@ -44,7 +44,8 @@ fn which(shown: &[Shown<'_>]) -> String {
             }
         };
         let cores: Vec<String> = same.iter().filter_map(on).collect();
-        (!cores.is_empty()).then(|| format!("on {} cores{}", cores.join(", "), same[0].0))
+        let what = if cores == ["1"] { "core" } else { "cores" };
+        (!cores.is_empty()).then(|| format!("on {} {what}{}", cores.join(", "), same[0].0))
     };
     let by_locks = shown.chunk_by(|(one, ..), (other, ..)| one == other);
     by_locks.filter_map(of).collect::<Vec<_>>().join("; ")

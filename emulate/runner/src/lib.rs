@@ -36,6 +36,7 @@ mod stacks;
 mod study;
 mod variant;
 mod window;
+mod words;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use chain::{ChainFunction, ChainHandOver, ChainThread, RunChain};

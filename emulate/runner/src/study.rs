@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::document::Document;
 use crate::row::{self, Row, compared_ns};
-use crate::{Runs, Variant, cause_tables, chain_tables, known};
+use crate::words::number_of;
+use crate::{Runs, Variant, cause_tables, chain_tables, known, window};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -333,6 +334,12 @@ impl Study for Emulated {
                     "Caches are empty where it begins: loads and stores were not simulated before."
                         .to_owned(),
                 );
+                if let Some(warm) = &self.orders.window.warm {
+                    last.below.push(format!(
+                        "({} {warm} was not reached before that; name what comes earlier)",
+                        window::WARM
+                    ));
+                }
             }
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
@@ -340,7 +347,7 @@ impl Study for Emulated {
             let last = variant.points.last();
             let tables = last.map(|(cores, runs)| {
                 let point = runs.shown();
-                let on = format!("on {cores} cores{}", variant.said());
+                let on = format!("on {}{}", number_of(*cores, "core"), variant.said());
                 let name = variant.name();
                 [chain_tables::of(&on, &name, point), cause_tables::of(&on, &name, point)].concat()
             });

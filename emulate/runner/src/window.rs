@@ -68,7 +68,7 @@ pub(crate) fn check(typed: &Window, window: &Window, report: &Report) -> Result<
     let (from, until) = (place(&typed.from, &window.from), place(&typed.until, &window.until));
     match (from, until) {
         (Some((from, _)), Some((until, _))) if from_ns.is_none() && until_ns.is_some() => {
-            missed(UNTIL, until, format!("it came before {FROM} {from}"))
+            Err(EmulateError::Backwards { from, until })
         }
         (Some((from, found)), _) if from_ns.is_none() => {
             missed(FROM, from, never(&found, from_times, report))

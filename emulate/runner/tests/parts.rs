@@ -183,7 +183,6 @@ fn a_place_that_is_never_reached_is_told() {
         ("never", "", "--from", "never", "did not call it"),
         ("solve@3", "", "--from", "solve@3", "called it 2 times"),
         ("solve", "build", "--until", "build", "did not call it"),
-        ("finish", "solve@1", "--until", "solve@1", "came before --from finish"),
     ] {
         let error = refused(from, until);
         let EmulateError::NotReached { option: of, place: at, why } = &error else {
@@ -192,6 +191,9 @@ fn a_place_that_is_never_reached_is_told() {
         assert_eq!((*of, at.to_string().as_str()), (option, place), "{error}");
         assert!(why.contains(words), "{from} {until}: {error}");
     }
+    let error = refused("finish", "solve@1");
+    assert!(matches!(error, EmulateError::Backwards { .. }), "{error}");
+    assert!(error.to_string().starts_with("--until solve@1 came before --from finish"), "{error}");
 }
 
 #[test]

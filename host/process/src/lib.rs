@@ -51,7 +51,7 @@ pub use obstacle::{
 };
 pub use preload::{preload_all, preload_environment, preloading};
 pub use signals::{Held, MOST_AT_A_TIME};
-pub use sized_command::{is_sized, sized_for};
+pub use sized_command::{is_sized, misspelt_number, sized_for};
 pub use start::{End, OnStart, Output, Start, run};
 pub use started::Started;
 pub use status::{shell_status, shell_status_of_signal, status_of_bad_end};

@@ -40,6 +40,23 @@ pub fn is_sized(command: &[OsString]) -> bool {
     command.iter().filter_map(|word| word.to_str()).any(names_it)
 }
 
+/// What somebody has written in a command who meant a [placeholder](sized_for), and that one.
+///
+/// ```
+/// use kilocore_process::misspelt_number;
+///
+/// assert_eq!(misspelt_number(&["make".into(), "-j{core}".into()]), Some(("{core}", "{cores}")));
+/// assert_eq!(misspelt_number(&["make".into(), "-j{cores}".into()]), None);
+/// ```
+#[must_use]
+pub fn misspelt_number(command: &[OsString]) -> Option<(&'static str, &'static str)> {
+    const SINGULAR: [&str; 2] = ["{core}", "{thread}"];
+    let is_there = |(wrong, _): &(&str, &str)| {
+        command.iter().filter_map(|word| word.to_str()).any(|word| word.contains(wrong))
+    };
+    SINGULAR.into_iter().zip(PLACEHOLDERS).find(is_there)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStringExt;

@@ -1,6 +1,7 @@
 //! The part of a program's run that somebody asks for.
 
 use clap::Args;
+use kilocore_command_line::Failure;
 use kilocore_emulation_orders::{Place, Window};
 
 /// A part of a program's run.
@@ -31,9 +32,29 @@ fn end(text: &str) -> Result<Place, String> {
 }
 
 impl Part {
-    /// The part, which is the whole run if nothing is said.
-    pub(super) fn window(&self) -> Window {
+    /// The part, which is the whole run if nothing is said. Refuses one that its times make impossible; where other
+    /// places come, the run tells.
+    pub(super) fn window(&self) -> Result<Window, Failure> {
         let Self { from, until, warm_from } = self.clone();
-        Window { from, until, warm: warm_from }
+        if let (Some(Place::Time(from)), Some(Place::Time(warm))) = (&from, &warm_from)
+            && warm > from
+        {
+            return Err(Failure::new(format!(
+                "--warm-from {} comes after --from {}, so that caches would be empty where the part begins; let it name \
+                 what comes earlier, such as start",
+                Place::Time(*warm),
+                Place::Time(*from)
+            )));
+        }
+        if let (Some(Place::Time(from)), Some(Place::Time(until))) = (&from, &until)
+            && from >= until
+        {
+            return Err(Failure::new(format!(
+                "--until {} does not come after --from {}, so that nothing is between them; let it name what comes later",
+                Place::Time(*until),
+                Place::Time(*from)
+            )));
+        }
+        Ok(Window { from, until, warm: warm_from })
     }
 }

@@ -154,6 +154,7 @@ pub(crate) fn run(
     subject.tell_what_is_done_instead();
     if let Some(command) = choice.command() {
         launch::check(command)?;
+        launch::check_numbers(command)?;
         line_counter = wanted.count_lines.then(|| LineCounter::new(command)).transpose()?;
     }
     let held = Held::begin();
