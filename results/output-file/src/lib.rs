@@ -11,11 +11,13 @@
 //! * **This process's own output is written to by its descriptor.** With `> FILE`, `/dev/stdout` leads to a regular
 //!   file. If that were replaced, all that is printed would go to a file without a name; if it were opened anew, its
 //!   beginning would be written over.
+//! * **What strangers have put into `/tmp` is not followed**, no link, and no FIFO either. Linux refuses that as well
+//!   (`fs.protected_symlinks`), but only to who leaves it to follow links.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
@@ -63,7 +65,14 @@ impl OutputFile {
                     _ => Target::Descriptor(at),
                 }));
             }
-            match fs::symlink_metadata(&at) {
+            let found = fs::symlink_metadata(&at);
+            if let Ok(found) = &found
+                && !found.is_file()
+                && is_planted(found, &folder)?
+            {
+                return Err(Errno::ACCESS.into());
+            }
+            match found {
                 // What links of other processes say is no path: `pipe:[47]`.
                 Ok(found) if found.is_symlink() && folder.starts_with("/proc") => {
                     return Ok(Self(Target::Special(at)));
@@ -172,6 +181,15 @@ pub fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = output.begin()?;
     file.write_all(content.as_ref())?;
     output.take(file)
+}
+
+/// Whether something in a folder to which all can add, and from which they can take only what is theirs, is another's.
+fn is_planted(found: &Metadata, folder: &Path) -> io::Result<bool> {
+    const SHARED: u32 = 0o1002;
+    let folder = fs::metadata(folder)?;
+    let own = rustix::process::geteuid().as_raw();
+    let is_shared = folder.mode() & SHARED == SHARED;
+    Ok(is_shared && ![own, folder.uid()].contains(&found.uid()))
 }
 
 /// The folder that a path names a file in.

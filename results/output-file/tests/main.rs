@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -148,4 +148,26 @@ fn what_cannot_be_a_file_is_refused() {
     symlink(folder.path(), folder.path().join("link")).expect("there is room");
     assert_eq!(named(&folder.path().join("link")), io::ErrorKind::IsADirectory);
     assert_eq!(names(&folder), ["link"]);
+}
+
+/// Needs root, who alone can make what is another's.
+#[test]
+fn what_a_stranger_has_put_into_a_shared_folder_is_not_followed() {
+    const STRANGER: u32 = 65_534;
+    let (shared, own) = (folder(), folder());
+    let set_mode = |mode| fs::set_permissions(shared.path(), fs::Permissions::from_mode(mode));
+    let (link, target) = (shared.path().join("link"), own.path().join("mine"));
+    write_whole(&target, "mine").expect("there is room");
+    symlink(&target, &link).expect("there is room");
+    if lchown(&link, Some(STRANGER), None).is_err() {
+        return;
+    }
+    set_mode(0o1777).expect("it is ours");
+    let error = write_whole(&link, "theirs").expect_err("it is a stranger's");
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    assert_eq!(fs::read_to_string(&target).expect("text"), "mine");
+    // In a folder of one's own, whoever made it is trusted with it.
+    set_mode(0o755).expect("it is ours");
+    write_whole(&link, "theirs").expect("it is followed");
+    assert_eq!(fs::read_to_string(&target).expect("text"), "theirs");
 }
