@@ -262,12 +262,12 @@ fn a_folder_whose_name_is_no_text_is_refused() {
 #[test]
 fn what_was_measured_is_shown_even_if_it_cannot_be_saved() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    // Its parent can be written to, and no file can take its place.
-    let taken = folder.path().join("taken.json");
-    std::fs::create_dir_all(taken.join("by a folder")).unwrap();
-    let output = short(&["getppid", "--cores", "1", "--output", taken.to_str().unwrap()]);
+    // It can be opened, and has no room.
+    let full = folder.path().join("full.json");
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+    let output = short(&["getppid", "--cores", "1", "--output", full.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("taken.json"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("full.json"));
     let shown: Value = serde_json::from_slice(&output.stdout).expect("the document");
     assert!(has_run(outcome(&shown, "getppid")));
 }

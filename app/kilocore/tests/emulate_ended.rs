@@ -67,6 +67,13 @@ impl Endless {
         command.args(["emulate", "--machine", "opteron-6344-4s", "--cores", "1,4", "--output"]);
         command.arg(self.path("report.json")).arg("--stacks").arg(self.path("stacks")).arg("--");
         command.arg(self.path("endless")).arg(self.path("began"));
+        let heed = || {
+            // SAFETY: async-signal-safe. Shells start what runs in the background with this signal ignored.
+            unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+            Ok(())
+        };
+        // SAFETY: it allocates nothing.
+        unsafe { command.pre_exec(heed) };
         command
     }
 

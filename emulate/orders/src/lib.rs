@@ -26,7 +26,7 @@ pub use chain::{Chain, ChainPart, ChainShare, Waits};
 pub use moved::{CodeTime, LineUse, MappedFile, MovedLine, Sharing, UseKind};
 pub use orders::{Orders, OrdersError};
 pub use place::{Place, PlaceError};
-pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, ThreadTimes};
+pub use report::{Counts, MOST_BYTES, Report, ReportError, Span, StuckThread, ThreadTimes};
 pub use stacks::{StackCall, Stacks};
 pub use stamp::Stamp;
 pub use unstamped::Unstamped;

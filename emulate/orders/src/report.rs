@@ -44,6 +44,18 @@ pub struct Report {
     pub seen: Option<Seen>,
     /// Why the program was not emulated to its end.
     pub failure: Option<String>,
+    /// The threads that wait for ever, if that is why.
+    pub stuck: Vec<StuckThread>,
+}
+
+/// A thread that waits for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StuckThread {
+    /// The thread's number, from 0 in the order in which they began.
+    pub thread: u64,
+    /// Where it waits, and the calls that led there, the innermost first.
+    pub calls: Vec<u64>,
 }
 
 /// A span of simulated time.
@@ -142,8 +154,9 @@ impl Report {
             return Err(ReportError::Size(bytes.len() as u64));
         }
         let report: Self = serde_json::from_slice(bytes)?;
-        if report.threads.len() > MOST_THREADS {
-            return Err(ReportError::Threads(report.threads.len()));
+        let threads = report.threads.len().max(report.stuck.len());
+        if threads > MOST_THREADS {
+            return Err(ReportError::Threads(threads));
         }
         report.dependence.check()?;
         if !report.chain.is_whole() {

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::frames::Frames;
-use kilocore_sim::{Filter, Guest, Guests};
+use kilocore_sim::{Filter, Guest, Guests, SimError};
 
 use crate::call::Call;
 use crate::counts::HANDOVERS;
-use crate::{calls, clock, conditions, repeats, report, stacks};
+use crate::{calls, clock, conditions, repeats, report, stacks, stuck};
 
 /// The number of no processor of QEMU's.
 const NOBODY: c_uint = c_uint::MAX;
@@ -156,8 +156,10 @@ pub(crate) fn let_others_go_on() {
 /// Nothing is simulated any more: all threads go on, and nothing costs anything.
 pub(crate) fn stop() {
     forget();
-    if let Some(failure) = machine().and_then(Guests::failure) {
-        report::fail(&failure.to_string());
+    match machine().and_then(Guests::failure) {
+        None => {}
+        Some(SimError::Deadlock { at, tasks, places }) => stuck::report(at, &tasks, &places),
+        Some(failure) => report::fail(&failure.to_string()),
     }
 }
 

@@ -19,6 +19,11 @@ pub(crate) fn open(path: &str) -> io::Result<()> {
 /// Reports why the program cannot be emulated any further, and ends it.
 pub(crate) fn fail(why: &str) -> ! {
     say(why);
+    end()
+}
+
+/// Ends the program, of which all has been reported.
+pub(crate) fn end() -> ! {
     // SAFETY: it ends the process at once, whatever its threads do.
     unsafe { libc::_exit(1) }
 }

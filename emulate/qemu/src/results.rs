@@ -1,13 +1,11 @@
 //! What the run reports when it has ended.
 
-use kilocore_emulation_orders::{Counts, MappedFile, Report, Seen, Span, ThreadTimes};
-use kilocore_linux::maps::Mapping;
+use kilocore_emulation_orders::{Counts, Report, Seen, Span, ThreadTimes};
 use kilocore_platform::Cycles;
-use kilocore_qemu_plugin::mappings;
 use kilocore_sim::{Activity, Chain, Guests, Outcome};
 
 use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, PROCESSES, SLEEPS, TRANSFERS};
-use crate::{blocks, chain, depends, guest, lives, machine, moves, report, since, stacks};
+use crate::{blocks, chain, depends, guest, lives, loaded, machine, moves, report, since, stacks};
 
 /// Writes the report of a program that is to be ended here, where the part ends that was asked for.
 pub(crate) fn write_here(seen: Option<Seen>) {
@@ -60,18 +58,10 @@ pub(crate) fn write(outcome: Outcome, chain: &Chain, page_faults: u64, seen: Opt
         code: blocks::slowest(),
         chain: chain::reported(chain),
         stacks: stacks::reported(),
-        files: mappings().into_iter().filter(is_file).map(file).collect(),
+        files: loaded::files(),
         dependence: depends::all(),
         seen,
         failure: None,
+        stuck: Vec::new(),
     });
-}
-
-fn is_file(mapping: &Mapping) -> bool {
-    mapping.file().is_some()
-}
-
-fn file(mapping: Mapping) -> MappedFile {
-    let Mapping { start, end, offset, path, .. } = mapping;
-    MappedFile { start, end, offset, path }
 }

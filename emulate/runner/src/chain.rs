@@ -187,7 +187,7 @@ fn here(place: &[u64], names: &mut Names<'_>) -> String {
 
 /// The function that called what a place is in, if that is the C library or another one that only serves others, with
 /// what it called.
-fn caller(place: &[u64], names: &mut Names<'_>) -> String {
+pub(crate) fn caller(place: &[u64], names: &mut Names<'_>) -> String {
     match place.iter().position(|&address| !names.serves_others(address)) {
         None | Some(0) => here(place, names),
         Some(index) => {

@@ -33,6 +33,7 @@ mod row;
 mod run;
 mod runs;
 mod stacks;
+mod stuck;
 mod study;
 mod variant;
 mod window;

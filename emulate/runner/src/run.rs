@@ -15,9 +15,9 @@ use kilocore_process::{
 use kilocore_qemu::{Plugin, Program, QemuError, command};
 
 use crate::environment::environment;
-use crate::names::Symbols;
+use crate::names::{Names, Symbols};
 use crate::question::Run;
-use crate::{EmulateError, Emulator, Point, window};
+use crate::{EmulateError, Emulator, Point, stuck, window};
 
 /// A run that is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -216,7 +216,8 @@ fn run_under_qemu(
         }
         (Err(error), None) => return Err(error.into()),
     };
-    if let Some(why) = report.failure {
+    if let Some(mut why) = report.failure {
+        why.push_str(&stuck::said(&report.stuck, &mut Names::new(&report.files, symbols)));
         return Err(EmulateError::Failed { cores: orders.cores, why });
     }
     if end.status.success() && !end.interrupted {

@@ -9,7 +9,12 @@ use crate::support::{emulator, on, orders, program, try_on};
 fn a_deadlock_is_told() {
     let error = try_on(4, &program("ends", &[]), &["deadlock"]).expect_err("it never ends");
     let EmulateError::Failed { cores: 4, why } = &error else { panic!("{error}") };
-    assert!(why.contains("wait for ever"), "{why}");
+    assert!(why.contains("wait for ever: "), "{why}");
+    // With the function of the program's own in which each waits.
+    assert!(
+        why.contains("thread 1 in main in ") && why.contains("thread 2 in wait_for_it in "),
+        "{why}"
+    );
 }
 
 #[test]

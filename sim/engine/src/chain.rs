@@ -153,6 +153,11 @@ impl Chains {
         self.tasks[task].tell(place, times);
     }
 
+    /// Where a task is, as far as that was told.
+    pub(crate) fn place(&self, task: TaskId) -> Place {
+        self.tasks[task].place
+    }
+
     /// A sample of where a task computes.
     pub(crate) fn sample(&mut self, task: TaskId, place: Place) {
         self.tasks[task].since.add(ChainPart::Computing(place), 0, 1);

@@ -5,6 +5,7 @@ use kilocore_machine::{Description, HardwareThread};
 use kilocore_platform::{Cycles, NodeId};
 use thiserror::Error;
 
+use crate::chain::Place;
 use crate::costs::{CoreLocation, Costs, NEVER};
 use crate::current::in_task;
 use crate::engine::Engine;
@@ -67,6 +68,8 @@ pub enum SimError {
         at: Cycles,
         /// The tasks that have not ended.
         tasks: Vec<usize>,
+        /// Where each of these waits, if [that is told](crate::Guest::is_at).
+        places: Vec<Place>,
     },
 }
 
@@ -269,11 +272,17 @@ pub(crate) fn without_deadlock(engine: &Engine) -> Result<(), SimError> {
         return Err(SimError::NoCore { task });
     }
     let left = engine.tasks.enumerate().filter(|(_, task)| task.state != TaskState::Done);
-    let stuck: Vec<usize> = left.map(|(task, _)| task.index()).collect();
+    let stuck: Vec<TaskId> = left.map(|(task, _)| task).collect();
     if stuck.is_empty() {
         return Ok(());
     }
-    Err(SimError::Deadlock { at: latest_clock(engine), tasks: stuck })
+    let chains = engine.chains.as_deref();
+    let places = chains.map(|chains| stuck.iter().map(|&task| chains.place(task)).collect());
+    Err(SimError::Deadlock {
+        at: latest_clock(engine),
+        tasks: stuck.iter().map(|task| task.index()).collect(),
+        places: places.unwrap_or_default(),
+    })
 }
 
 fn latest_clock(engine: &Engine) -> Cycles {
