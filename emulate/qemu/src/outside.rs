@@ -65,8 +65,12 @@ pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
 }
 
 /// Whether something can be read or written at once. A descriptor that is none fails at once.
-fn is_ready(descriptor: c_int, what: i16) -> bool {
-    let mut looked = libc::pollfd { fd: descriptor, events: what, revents: 0 };
-    // SAFETY: one description that lives meanwhile. It only looks.
-    unsafe { libc::poll(&raw mut looked, 1, 0) != 0 }
+pub(crate) fn is_ready(descriptor: c_int, what: i16) -> bool {
+    are_ready(&mut [libc::pollfd { fd: descriptor, events: what, revents: 0 }])
+}
+
+/// Whether one of these is ready, or fails at once.
+pub(crate) fn are_ready(descriptors: &mut [libc::pollfd]) -> bool {
+    // SAFETY: descriptions that live meanwhile. It only looks.
+    unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) != 0 }
 }

@@ -25,7 +25,7 @@ use crate::call::Change;
 use crate::guest::{self, Thread};
 use crate::sleeping::read_time;
 use crate::timers::{self, Sleeps};
-use crate::{depends, machine, memory};
+use crate::{depends, machine, memory, outside};
 
 /// How soon somebody looks for the first time whether something has come from outside, in ns.
 const FIRST_LOOK_NS: u64 = 100_000;
@@ -84,14 +84,8 @@ fn is_ready(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
     match call {
         libc::SYS_poll | libc::SYS_ppoll => are_ready(a, b),
         libc::SYS_select | libc::SYS_pselect6 => are_selected(a as c_int, [b, c, d]),
-        _ => look(&mut [libc::pollfd { fd: a as c_int, events: libc::POLLIN, revents: 0 }]),
+        _ => outside::is_ready(a as c_int, libc::POLLIN),
     }
-}
-
-/// Whether one of these is ready, or none can be.
-fn look(descriptors: &mut [libc::pollfd]) -> bool {
-    // SAFETY: descriptions that live meanwhile. It only looks.
-    unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) != 0 }
 }
 
 fn are_ready(address: u64, count: u64) -> bool {
@@ -110,7 +104,7 @@ fn are_ready(address: u64, count: u64) -> bool {
         libc::pollfd { fd, events: i16::from_ne_bytes([e, f]), revents: 0 }
     };
     let (all, _) = bytes.as_chunks::<SIZE>();
-    look(&mut all.iter().map(of).collect::<Vec<_>>())
+    outside::are_ready(&mut all.iter().map(of).collect::<Vec<_>>())
 }
 
 fn are_selected(count: c_int, addresses: [u64; 3]) -> bool {
@@ -135,12 +129,7 @@ fn are_selected(count: c_int, addresses: [u64; 3]) -> bool {
 }
 
 /// A thread makes a call. None if it is not one of these, or waits for ever.
-pub(crate) fn enter(
-    thread: &Thread,
-    call: i64,
-    arguments: [u64; 6],
-    is_anybody_outside: bool,
-) -> Option<Change> {
+pub(crate) fn enter(thread: &Thread, call: i64, arguments: [u64; 6]) -> Option<Change> {
     let (ns, at) = time(call, arguments)?;
     let is_sleep = is_of_nothing(call, arguments);
     let only_looks = ns == 0;
@@ -155,7 +144,7 @@ pub(crate) fn enter(
         End::Ready => Some(Change::None),
         End::Signal => Some(Change::None),
         End::Late if is_sleep && let Some(at) = at => Some(Change::at_once(at)),
-        End::Late if is_anybody_outside => Some(Change::Outside),
+        End::Late if outside::is_anybody() => Some(Change::Outside),
         End::Late => Some(Change::None),
     }
 }

@@ -123,7 +123,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         libc::SYS_openat => return files::opening(b),
         _ => {}
     }
-    if let Some(change) = polls::enter(thread, call, arguments, outside::is_anybody()) {
+    if let Some(change) = polls::enter(thread, call, arguments) {
         return change;
     }
     if outside::may_wait(call, arguments) { Change::Outside } else { Change::None }

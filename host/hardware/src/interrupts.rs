@@ -34,13 +34,18 @@ impl Interrupted {
 /// too few to tell.
 #[must_use]
 pub fn interrupted_share() -> f64 {
-    of_gaps(gaps(TIME, SHORTEST), TIME).map_or(0.0, Interrupted::share)
+    watched().map_or(0.0, Interrupted::share)
+}
+
+/// Watches the processor on which it is called.
+fn watched() -> Option<Interrupted> {
+    of_gaps(gaps(TIME, SHORTEST), TIME)
 }
 
 /// Watches a processor. None if it saw too few interrupts to tell.
 pub(crate) fn interrupted(cpu: u32) -> Result<Option<Interrupted>, MeasureError> {
     let _here = Pinned::to(cpu)?;
-    Ok(of_gaps(gaps(TIME, SHORTEST), TIME))
+    Ok(watched())
 }
 
 /// What these gaps in a time say. That of other threads does not count.
