@@ -140,25 +140,16 @@ pub(crate) fn enter(thread: &Thread, call: i64, arguments: [u64; 6]) -> Option<C
     if only_looks {
         return Some(Change::None);
     }
-    match wait(thread, machine::cycles(ns), call, arguments) {
-        End::Ready => Some(Change::None),
-        End::Signal => Some(Change::None),
-        End::Late if is_sleep && let Some(at) = at => Some(Change::at_once(at)),
-        End::Late if outside::is_anybody() => Some(Change::Outside),
-        End::Late => Some(Change::None),
-    }
+    let in_vain = wait(thread, machine::cycles(ns), call, arguments);
+    Some(match at {
+        Some(at) if in_vain && is_sleep => Change::at_once(at),
+        _ if in_vain && outside::is_anybody() => Change::Outside,
+        _ => Change::None,
+    })
 }
 
-/// Why a wait has ended.
-enum End {
-    Ready,
-    /// A signal has come.
-    Signal,
-    /// The time is up.
-    Late,
-}
-
-fn wait(thread: &Thread, time: Cycles, call: i64, arguments: [u64; 6]) -> End {
+/// Sleeps until the call would return at once, a signal comes, or so much time is over. Returns whether the last was so.
+fn wait(thread: &Thread, time: Cycles, call: i64, arguments: [u64; 6]) -> bool {
     let task = thread.guest.task();
     let begun = guest::simulate(thread, Guest::now);
     let first = machine::cycles(FIRST_LOOK_NS);
@@ -167,7 +158,7 @@ fn wait(thread: &Thread, time: Cycles, call: i64, arguments: [u64; 6]) -> End {
         let now = guest::simulate(thread, Guest::now);
         let is_over = guest::machine().is_none_or(kilocore_sim::Guests::is_over);
         if is_over || now.0 >= until {
-            return End::Late;
+            return true;
         }
         let next = Cycles((now.since(begun).0 / LOOKS).max(first.0).min(until - now.0));
         waiting().push(Waiting { task, call, arguments });
@@ -180,11 +171,12 @@ fn wait(thread: &Thread, time: Cycles, call: i64, arguments: [u64; 6]) -> End {
         timers::sleeps(thread, Sleeps::Not);
         waiting().retain(|it| it.task != task);
         COUNT.fetch_sub(1, Ordering::Relaxed);
-        if then.since(now) < next && !is_ready(call, arguments) {
-            return End::Signal;
+        // Somebody has woken it, who had looked, or sent a signal.
+        if then.since(now) < next {
+            break;
         }
     }
-    End::Ready
+    false
 }
 
 /// A thread's call of the system has succeeded: those are woken whose descriptors it has made ready, and those to whom it
