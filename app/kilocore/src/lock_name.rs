@@ -1,6 +1,6 @@
 //! Locks by the names that are typed, for commands that put them under a program or list them.
 
-use kilocore_command_line::{mutexes, rw_lock_named, rw_locks, unknown_lock};
+use kilocore_command_line::{mutexes, rw_locks, unknown_lock};
 use kilocore_locks::{LockId, LockInfo, RwLockId};
 use kilocore_machine::names::UnknownName;
 use kilocore_sim::Sim;
@@ -12,15 +12,18 @@ pub(crate) fn names_for_programs() -> String {
 
 /// The read-write lock of that name, to be put under a program.
 pub(crate) fn rw_lock_for_programs_named(name: &str) -> Result<RwLockId, String> {
-    let lock = rw_lock_named(name).map_err(|unknown| unknown.to_string())?;
-    if lock.is_for_programs::<Sim>() {
-        return Ok(lock);
+    match RwLockId::named(name) {
+        Some(lock) if lock.is_for_programs::<Sim>() => Ok(lock),
+        Some(_) => Err(format!(
+            "`{name}` does not allow that a program frees a lock as soon as its last user has left \
+             it; those that do are {}",
+            names_for_programs()
+        )),
+        None => {
+            let known = || RwLockId::for_programs::<Sim>().map(RwLockId::info);
+            Err(unknown_lock("read-write lock", name, known).to_string())
+        }
     }
-    Err(format!(
-        "`{name}` does not allow that a program frees a lock as soon as its last user has left it; \
-         those that do are {}",
-        names_for_programs()
-    ))
 }
 
 /// A lock that is listed.

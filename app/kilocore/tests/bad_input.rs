@@ -22,7 +22,9 @@ fn unknown_names() {
         &["run", "--rwlock", "phase-fare", "true"],
         &["unknown read-write lock `phase-fare`; did you mean `phase-fair`?"],
     );
-    refused(&["run", "--rwlock", "mcs", "true"], &["unknown read-write lock `mcs`", "known are"]);
+    // Those alone that may be put under a program.
+    let unknown = ["unknown read-write lock `mcs`", "known are reader-first, writer-first"];
+    refused(&["run", "--rwlock", "mcs", "true"], &unknown);
     refused(
         &["run", "--rwlock", "central-rw", "true"],
         &["`central-rw`", "those that do", "phase-fair"],

@@ -9,7 +9,7 @@ use crate::interrupts::{Interrupted, interrupted};
 use crate::pages::{PageCosts, page_costs};
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{Processor, Shape, shape};
-use crate::waking::{Waking, waking};
+use crate::waking::{GoingIdle, Waking, waking};
 use crate::{MeasureError, SYSTEM, memory, processor, system};
 use kilocore_machine::{
     Caches, Coherence, Description, Distance, Figure, Latencies, Memory, OperatingSystem, Power,
@@ -346,6 +346,9 @@ impl Host {
         let interrupt =
             |of: fn(Interrupted) -> f64| interrupts.map(of).map(|figure| self.measured(figure));
         let page = |of: fn(PageCosts) -> f64| pages.map(of).map(|ns| self.measured(ns));
+        let going = |of: fn(GoingIdle) -> f64| {
+            wake.and_then(|wake| wake.going).map(of).map(|ns| self.measured(ns))
+        };
         let figure = |of: fn(Waking) -> f64, lent: &Figure| self.measured_or(wake.map(of), lent);
         Ok(OperatingSystem {
             context_switch_ns: self.measured_or(switch, &like.context_switch_ns),
@@ -360,6 +363,8 @@ impl Host {
             mapping_locks: system::has_mapping_locks().map(|has| self.measured(f64::from(has))),
             wake_ns: figure(|wake| wake.cost_ns, &like.wake_ns),
             wake_latency_ns: figure(|wake| wake.delay_ns, &like.wake_latency_ns),
+            idle_entry_ns: going(|going| going.entry_ns),
+            idle_return_ns: going(|going| going.return_ns),
             deep_idle_after_us: figure(|wake| wake.deep_after_us, &like.deep_idle_after_us),
             deep_idle_exit_ns: figure(|wake| wake.deep_exit_ns, &like.deep_idle_exit_ns),
             time_slice_us: self.measured_or(system::time_slice_us(self.home)?, &like.time_slice_us),

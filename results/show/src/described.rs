@@ -128,6 +128,8 @@ fn groups(machine: &Description) -> Vec<FigureGroup> {
             .chain(os.unmap_page_ns.as_ref().map(|ns| row("giving a page back", ns, "ns")))
             .chain(os.interrupt_every_us.as_ref().map(|us| row("an interrupt every", us, "µs")))
             .chain(os.interrupt_ns.as_ref().map(|ns| row("an interrupt", ns, "ns")))
+            .chain(os.idle_entry_ns.as_ref().map(|ns| row("until a core is idle", ns, "ns")))
+            .chain(os.idle_return_ns.as_ref().map(|ns| row("back from going idle", ns, "ns")))
             .chain(os.requeued_broadcasts.as_ref().map(|has| row("requeued broadcasts", has, "")))
             .collect(),
         ),

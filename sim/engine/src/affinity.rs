@@ -186,7 +186,7 @@ impl Engine {
     fn settle(&mut self, task: TaskId, time: Cycles) {
         let home = self.home_of(task);
         if let Some(core) = self.idle_core_near(home, task) {
-            let delay = self.wake_core(core, time);
+            let delay = self.wake_core(core, time, task);
             self.start(core, task, delay + self.costs.context_switch);
         } else {
             let core = self.least_loaded(task);

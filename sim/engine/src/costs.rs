@@ -64,6 +64,10 @@ pub(crate) struct Costs {
     pub(crate) interrupt: Cycles,
     pub(crate) wake: Cycles,
     pub(crate) wake_latency: Cycles,
+    /// Until a core is idle that its last thread has left.
+    pub(crate) idle_entry: Cycles,
+    /// From there until a thread runs that was woken meanwhile.
+    pub(crate) idle_return: Cycles,
     /// A core that is idle for longer takes longer to wake.
     pub(crate) deep_idle_after: Cycles,
     pub(crate) deep_idle_exit: Cycles,
@@ -139,6 +143,8 @@ impl Costs {
             interrupt: ns(or(&machine.os.interrupt_ns, OperatingSystem::INTERRUPT_NS)),
             wake: cycles(&machine.os.wake_ns),
             wake_latency: cycles(&machine.os.wake_latency_ns),
+            idle_entry: ns(or(&machine.os.idle_entry_ns, 0.0)),
+            idle_return: ns(or(&machine.os.idle_return_ns, 0.0)),
             deep_idle_after: match machine.os.deep_idle_after_us.value {
                 0.0 => NEVER,
                 us => round(us * 1000.0 * ghz),

@@ -103,7 +103,8 @@ impl Engine {
 
     /// The running task wakes another one, which takes its time.
     fn end_wait_of(&mut self, task: TaskId) {
-        self.pass(Activity::System, self.costs.wake);
+        let cost = self.prepare_wake(task);
+        self.pass(Activity::System, cost);
         self.wake_task(task);
         self.chain_ends_wait(task, Waits::Woken);
     }

@@ -96,6 +96,8 @@
 //!   then any number of cores read it there at the same time. On other machines the home serves
 //!   every reader, one after another. This difference makes ticket locks fall further on one
 //!   machine than on another.
+//! * **A core becomes idle in steps** (`idling`), where the machine file says so. A wake costs less until
+//!   then, and may take longer.
 //! * **Idle cores go to sleep.** A core that was idle for longer than the machine file says takes
 //!   longer to wake. In a convoy of parked waiters each waiter sleeps while the others have their
 //!   turn, so convoys are slow for this reason.
@@ -166,6 +168,7 @@ mod futexes;
 mod guest_memory;
 mod guests;
 mod heap;
+mod idling;
 mod ids;
 mod kernel_lock;
 mod main_loop;

@@ -68,7 +68,7 @@ impl Engine {
         self.note(task, Phase::Ready, time);
         self.chain_wants_core(task, time);
         if let Some(core) = self.idle_core_near(home, task) {
-            let delay = self.wake_core(core, time);
+            let delay = self.wake_core(core, time, task);
             self.start(core, task, delay);
         } else if self.takes_core(home, task) {
             self.enqueue(home, task, time);
@@ -93,16 +93,6 @@ impl Engine {
             (core.place.node != near.node, core.place.socket != near.socket, *id)
         });
         nearest.map(|(id, _)| id)
-    }
-
-    /// Moves an idle core's clock on to `time`. Returns how long the core takes to wake.
-    pub(crate) fn wake_core(&mut self, core: CoreId, time: Cycles) -> Cycles {
-        let slot = &mut self.cores[core];
-        let deep = time.since(slot.time) > self.costs.deep_idle_after;
-        slot.time = slot.time.max(time);
-        let exit = if deep { self.costs.deep_idle_exit } else { Cycles(0) };
-        let mean = self.costs.wake_latency + exit;
-        self.noise.as_deref_mut().map_or(mean, |noise| noise.wake(mean))
     }
 
     /// Whether a task that slept has had so much less of a core than the one that runs there that

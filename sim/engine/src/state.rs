@@ -59,6 +59,8 @@ pub(crate) struct Task {
     /// Whether the line it waits for has it on its list.
     pub(crate) watching: bool,
     pub(crate) timed_out: bool,
+    /// When it can run, if it was woken while its core was not idle yet.
+    pub(crate) runs_at: Option<Cycles>,
     /// In how many sections of the kernel it is, one inside the other, that keep it on its core: with
     /// a lock of the kernel, or waiting for one.
     pub(crate) kernel_sections: u8,
@@ -99,6 +101,7 @@ impl Task {
             watch: None,
             watching: false,
             timed_out: false,
+            runs_at: None,
             kernel_sections: 0,
             spins_in_kernel: false,
             run: Cycles(0),

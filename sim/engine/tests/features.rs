@@ -3,9 +3,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use kilocore_machine::Description;
+use kilocore_machine::{Description, Figure};
 use kilocore_platform::{Atomic, Cycles, Ordering, Padded, Parked, Platform};
 use kilocore_sim::{Options, Sim, SimU32, SimU64, Simulation};
+
+fn figure(value: f64) -> Option<Figure> {
+    Some(Figure { value, source: None, estimated: Some("for a test".to_owned()) })
+}
 
 fn xeon() -> Description {
     kilocore_machine::find("xeon-e7-4830v3-4s").unwrap()
@@ -74,6 +78,24 @@ fn wake_after(machine: &Description, asleep: u64) -> u64 {
         }
     });
     ran.get() - woken.get()
+}
+
+#[test]
+fn a_core_that_goes_idle_comes_back_when_it_is() {
+    let mut machine = xeon();
+    machine.os.context_switch_ns.value = 2_000.0;
+    let us = |us: f64| (us * 1000.0 * machine.clock_ghz.value) as u64;
+    let plain = wake_after(&machine, us(5.0));
+    machine.os.idle_entry_ns = figure(30_000.0);
+    machine.os.idle_return_ns = figure(7_000.0);
+    let after = |asleep| wake_after(&machine, us(asleep));
+    // When it runs does not depend on when it was woken.
+    let (soon, late) = (after(5.0), after(15.0));
+    assert_eq!(soon - late, us(10.0));
+    // Going idle takes longer than what else there is of the wake, and then it has to come back.
+    assert!((us(30.0)..us(32.0)).contains(&(soon + us(5.0) - us(7.0))), "{soon}");
+    // It is idle at last.
+    assert_eq!(after(40.0), plain);
 }
 
 #[test]

@@ -224,6 +224,13 @@ pub struct OperatingSystem {
     pub wake_ns: Figure,
     /// Time from that wake-up until the woken thread runs on a core that was idle.
     pub wake_latency_ns: Figure,
+    /// How long a core takes to become idle after its last thread fell asleep. Who wakes a thread meanwhile sends no
+    /// interrupt, and pays little.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_entry_ns: Option<Figure>,
+    /// Time from there until a thread runs that was woken meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_return_ns: Option<Figure>,
     /// After how long an idle core goes to a deeper state, from which the wake takes longer, in µs;
     /// 0 if it never does.
     pub deep_idle_after_us: Figure,

@@ -186,6 +186,18 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
     figure("os.wake_ns", 10.0, 1e7, "what waking a thread costs the waker, in ns"),
     figure("os.wake_latency_ns", 1.0, 1e8, "from the wake until the woken thread runs, in ns"),
+    optional(
+        "os.idle_entry_ns",
+        0.0,
+        1e7,
+        "from when the last thread of a core falls asleep until the core is idle, in ns",
+    ),
+    optional(
+        "os.idle_return_ns",
+        0.0,
+        1e7,
+        "from there until a thread runs that was woken meanwhile, in ns",
+    ),
     figure(
         "os.deep_idle_after_us",
         0.0,
