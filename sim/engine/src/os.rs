@@ -38,6 +38,7 @@ impl Engine {
         let sleeper = &mut self.tasks[task];
         sleeper.state = TaskState::Asleep;
         sleeper.timed_out = false;
+        sleeper.runs_at = None;
         sleeper.epoch.advance();
         let epoch = sleeper.epoch;
         if let Some(timeout) = timeout {
