@@ -32,6 +32,8 @@ pub struct LineUse {
     pub moves: u64,
     /// How long its core waited, in ns of simulated time, all together.
     pub waited_ns: f64,
+    /// How often its core had the line, as far as that was looked at: after one in [`ONE_OF`](Self::ONE_OF) moves of it.
+    pub hits: u64,
     /// Which threads did so: bit n for that with the number n, or n plus a multiple of 128. The low bits first.
     pub threads: [u64; 2],
     /// How often it was another thread than the time before.
@@ -90,6 +92,14 @@ pub struct MappedFile {
 const PART: u64 = 10;
 
 impl LineUse {
+    /// After one in so many moves of a line it is looked at how its core uses it further, and more often at first.
+    pub const ONE_OF: u64 = 8;
+
+    /// How often it needed the line, whoever had it: about, as not all of that was looked at.
+    fn times(&self) -> u64 {
+        self.hits.saturating_mul(Self::ONE_OF).saturating_add(self.moves)
+    }
+
     fn writes(&self) -> bool {
         self.access != UseKind::Load
     }
@@ -109,7 +119,7 @@ impl LineUse {
                 self.overlaps(other)
                     && apart
                     && (self.writes() || other.writes())
-                    && other.moves >= self.moves.div_ceil(PART)
+                    && other.times() >= self.moves.div_ceil(PART)
             })
     }
 }
@@ -143,6 +153,7 @@ mod tests {
             access,
             moves,
             waited_ns: 1.0,
+            hits: 0,
             threads: [threads, 0],
             changes,
         }
@@ -160,6 +171,19 @@ mod tests {
         assert_eq!(sharing(words.chain(cleared).collect()), Some(Sharing::False));
         let flag = vec![needs(0, Store, 400, 2, 0), needs(0, Load, 500, 12, 480)];
         assert_eq!(sharing(flag), Some(Sharing::True));
+    }
+
+    #[test]
+    fn a_word_that_is_used_when_the_line_has_come_for_another_one_is_shared() {
+        use UseKind::{Load, Store};
+        let hits = |offset, threads| LineUse { hits: 125, ..needs(offset, Load, 0, threads, 0) };
+        let own = || vec![needs(0, Store, 1_000, 2, 0), needs(8, Store, 1_000, 4, 0)];
+        assert_eq!(sharing(own()), Some(Sharing::False));
+        // Each writes one of them and reads both.
+        let queue = [own(), vec![hits(8, 2), hits(0, 4)]].concat();
+        assert_eq!(sharing(queue), Some(Sharing::True));
+        let own_again = [own(), vec![hits(0, 2), hits(8, 4)]].concat();
+        assert_eq!(sharing(own_again), Some(Sharing::False));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use kilocore_sim::GuestAccess;
 use crate::blocks::Block;
 use crate::counts::{MISSES, TRANSFERS};
 use crate::guest::Thread;
+use crate::moves::Used;
 use crate::site::Site;
 use crate::{calls, clock, conditions, guest, moves, repeats, samples, spinning};
 
@@ -40,6 +41,9 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
             repeats::stored();
         } else if repeats::loaded(address, site(data)) {
             spinning::sleep(vcpu, address, site(data));
+        }
+        if moves::is_looked_at(address) {
+            hit(kind_of(access), address, access::bytes(info), site(data));
         }
     } else {
         missed(access, address, access::bytes(info), site(data));
@@ -76,15 +80,31 @@ pub(crate) extern "C" fn may_wait(vcpu: c_uint, info: u32, address: u64, data: *
     }
 }
 
+fn kind_of(access: Access) -> UseKind {
+    match (access.loads(), access.stores()) {
+        (true, true) => UseKind::Update,
+        (false, true) => UseKind::Store,
+        _ => UseKind::Load,
+    }
+}
+
+/// The core has a line that came to it a moment ago.
+#[cold]
+fn hit(kind: UseKind, address: u64, bytes: u64, site: &Site) {
+    if let Some(thread) = guest::this_thread() {
+        moves::hit(used(&thread, kind, address, bytes, site));
+    }
+}
+
+fn used(thread: &Thread, kind: UseKind, address: u64, bytes: u64, site: &Site) -> Used {
+    Used { thread: thread.guest.task().0, code: site.address(), address, bytes, kind }
+}
+
 #[inline(never)]
 fn missed(access: Access, address: u64, bytes: u64, site: &Site) {
     let Some(thread) = guest::this_thread() else { return };
     MISSES.more();
-    let kind = match (access.loads(), access.stores()) {
-        (true, true) => UseKind::Update,
-        (false, true) => UseKind::Store,
-        _ => UseKind::Load,
-    };
+    let kind = kind_of(access);
     if kind == UseKind::Load {
         repeats::loaded_anew(address);
     } else {
@@ -114,7 +134,9 @@ fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) 
     site.has_waited(waited);
     if moved {
         TRANSFERS.more();
-        moves::moved(thread.guest.task().0, site.address(), address, bytes, kind, waited);
+        moves::moved(used(thread, kind, address, bytes, site), waited);
+    } else if moves::is_looked_at(address) {
+        moves::hit(used(thread, kind, address, bytes, site));
     }
     moved
 }

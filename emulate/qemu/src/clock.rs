@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kilocore_platform::Cycles;
 
-/// Parts of a cycle: instructions of superscalar processors take less than one.
-const PARTS: u64 = 16;
+/// Parts of a cycle: instructions of superscalar processors take less than one. So many that any number of cycles for an
+/// instruction, of which people give two digits, is exact to a tenth of a per cent, and that the time of a run of days is no
+/// larger than the number has room for.
+const PARTS: u64 = 1 << 16;
 
 /// The time, in parts of a cycle. QEMU's translated code adds to it, which is no atomic operation: only one thread
 /// runs at a time, but for the first instructions of one that is born, whose time does not count.

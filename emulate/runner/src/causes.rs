@@ -105,7 +105,7 @@ fn first_used(line: u64, uses: &[LineUse]) -> u64 {
 /// Uses by the same function of the same bytes are one.
 fn by(line: u64, uses: &[LineUse], names: &mut Names<'_>) -> Vec<HotUse> {
     let mut by: Vec<HotUse> = Vec::new();
-    for one in uses {
+    for one in uses.iter().filter(|one| one.moves > 0) {
         let function = names.function(one.code);
         let data = names.data(line + u64::from(one.offset));
         let known = by

@@ -17,6 +17,8 @@ pub struct RunChain {
     pub functions: Vec<ChainFunction>,
     /// How one thread went on because of another one, those that took most first.
     pub hand_overs: Vec<ChainHandOver>,
+    /// How long threads waited on it for something that is not simulated, in ns. What that depends on is not on it.
+    pub outside_ns: f64,
     /// The threads that are on it, those that take most first.
     pub threads: Vec<ChainThread>,
 }
@@ -91,7 +93,7 @@ impl RunChain {
         let chain = &report.chain;
         let mut functions: BTreeMap<String, ChainFunction> = BTreeMap::new();
         let mut hand_overs: BTreeMap<(Waits, String, String), (u64, f64)> = BTreeMap::new();
-        let mut threads = Vec::new();
+        let (mut threads, mut outside_ns) = (Vec::new(), 0.0);
         let place = |at: u32| chain.places.get(at as usize).map_or(&[][..], Vec::as_slice);
         for share in &chain.parts {
             let ns = share.ns;
@@ -110,6 +112,9 @@ impl RunChain {
                     (caller(place(at), names), ChainFunction { system_ns: ns, ..none })
                 }
                 ChainPart::Asleep { at } | ChainPart::Outside { at } => {
+                    if matches!(share.part, ChainPart::Outside { .. }) {
+                        outside_ns += ns;
+                    }
                     (caller(place(at), names), ChainFunction { asleep_ns: ns, ..none })
                 }
                 ChainPart::HandOver { how, waiter, waker } => {
@@ -137,7 +142,7 @@ impl RunChain {
             |((how, waiter, waker), (count, ns))| ChainHandOver { how, waiter, waker, count, ns };
         let mut hand_overs: Vec<ChainHandOver> = hand_overs.into_iter().map(over).collect();
         hand_overs.sort_by(|a, b| b.ns.total_cmp(&a.ns).then(b.count.cmp(&a.count)));
-        Self { end_ns: chain.end_ns, functions, hand_overs, threads }.shortened()
+        Self { end_ns: chain.end_ns, functions, hand_overs, outside_ns, threads }.shortened()
     }
 
     /// Adds the smallest parts up.

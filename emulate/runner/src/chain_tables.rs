@@ -40,15 +40,28 @@ fn functions(on: &str, name: &str, chain: &RunChain) -> Option<Table> {
         front: "function",
         headings: ["computes", "waits for lines", "spins", "in kernel", "sleeps"].into(),
         rows,
-        below: vec![
-            format!(
-                "shares of the run's time. {threads} on it; {} hand-overs take {} of it",
-                number::count(count),
-                part(over_ns)
-            ),
-            "what is not on it can be slower, and the run is as long".to_owned(),
-        ],
+        below: [format!(
+            "shares of the run's time. {threads} on it; {} hand-overs take {} of it",
+            number::count(count),
+            part(over_ns)
+        )]
+        .into_iter()
+        .chain(meaning(chain.outside_ns / all))
+        .collect(),
     })
+}
+
+/// What the chain means, of which such a part is waits that are not followed.
+fn meaning(outside: f64) -> Vec<String> {
+    if outside < PART {
+        return vec!["what is not on it can be slower, and the run is as long".to_owned()];
+    }
+    let part = number::percent(outside);
+    vec![
+        format!("sleeps: {part} of the run is waits for what is not simulated, such as input, or another of the"),
+        "program's threads by way of a pipe, a socket or a signal. Who ends them is not on the chain,".to_owned(),
+        "and may bound the run all the same".to_owned(),
+    ]
 }
 
 fn hand_overs(on: &str, name: &str, chain: &RunChain) -> Option<Table> {

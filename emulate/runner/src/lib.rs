@@ -27,6 +27,7 @@ mod kept;
 mod kept_run;
 mod known;
 mod names;
+mod notes;
 mod point;
 mod question;
 mod row;

@@ -20,6 +20,8 @@ use crate::{Asked, EmulateError, Emulator, Point, emulate_all};
 
 /// Runs of which the longest takes at most so many times as long as the shortest do not differ.
 const NEAR: f64 = 1.05;
+/// A part with threads of its own that is a smaller part of the run says nothing by how long it takes.
+const PART: f64 = 0.1;
 /// Runs after which it is known whether they differ.
 const FIRST: usize = 2;
 
@@ -62,14 +64,18 @@ impl Runs {
     }
 
     /// How many times as long as the shortest run the longest one takes: the whole, or the part with threads of its own, where
-    /// that differs more.
+    /// that differs more and is a good part of the whole.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let whole = self.range(|point| point.report.end_ns);
         let parallel = self.range(|point| point.report.parallel.map_or(f64::NAN, |part| part.ns()));
-        let ratio = |range: RangeInclusive<f64>| range.end() / range.start();
-        // Where not all have such a part, the second is no number.
-        ratio(whole).max(ratio(parallel))
+        let ratio = |range: &RangeInclusive<f64>| range.end() / range.start();
+        // Where not all have such a part, its times are no numbers.
+        if *parallel.end() >= PART * whole.end() {
+            ratio(&whole).max(ratio(&parallel))
+        } else {
+            ratio(&whole)
+        }
     }
 
     /// Whether chance decides how long it takes.

@@ -1,6 +1,6 @@
 //! How a program scales on a simulated machine, as it is shown.
 
-use kilocore_emulation_orders::{Orders, Place, Report, Seen, ThreadTimes, Window};
+use kilocore_emulation_orders::{Orders, Place, Report, ThreadTimes, Window};
 use kilocore_show::{
     About, Across, Generated, Host, Line, Lines, Mark, Parameter, Points, Provenance, Study, Table,
     Unit, described, number,
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::document::Document;
 use crate::row::{self, Row, compared_ns};
 use crate::words::number_of;
-use crate::{Runs, Variant, cause_tables, chain_tables, known, window};
+use crate::{Runs, Variant, cause_tables, chain_tables, known, notes};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -27,9 +27,6 @@ pub struct Emulated {
     /// cores.
     pub variants: Vec<Variant>,
 }
-
-/// Runs of which the longest takes no more times as long as the shortest are as long as each other.
-const EQUAL: f64 = 1.0005;
 
 /// How it is known how many cycles an instruction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +61,12 @@ impl Emulated {
         self.rows().map(of).collect()
     }
 
-    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         row::of(&self.variants)
     }
 
     /// The parts of the time of all threads' cores that each kind of time is. The rest they had no core, or slept.
-    fn shares(cores: u32, report: &Report) -> [f64; 5] {
+    pub(crate) fn shares(cores: u32, report: &Report) -> [f64; 5] {
         let sum = |of: fn(&ThreadTimes) -> f64| report.threads.iter().map(of).sum::<f64>();
         let all = report.end_ns * f64::from(cores);
         let parts = [
@@ -84,7 +81,7 @@ impl Emulated {
     }
 
     /// How the part is said that was asked for, in a title's place.
-    fn part(&self) -> String {
+    pub(crate) fn part(&self) -> String {
         let Window { from, until, .. } = &self.orders.window;
         let said = |word, place: &Option<Place>| {
             place.as_ref().map_or_else(String::new, |place| format!(" {word} {place}"))
@@ -93,43 +90,6 @@ impl Emulated {
             true => String::new(),
             false => said("from", from) + &said("until", until),
         }
-    }
-
-    /// Whether loads and stores were not simulated up to where the part begins.
-    fn begins_cold(&self) -> bool {
-        let mut all = self.variants.iter().flat_map(|variant| &variant.points);
-        let is_cold = |seen: Seen| seen.from_ns > Some(0.0) && seen.detailed_ns == seen.from_ns;
-        all.any(|(_, runs)| runs.shown().report.seen.is_some_and(is_cold))
-    }
-
-    /// What is said of runs that differ by chance only.
-    fn chance(&self) -> Vec<String> {
-        let all = || self.rows().map(|row| row.runs);
-        let most = all().map(|runs| runs.all().len()).max().unwrap_or(1);
-        if all().all(Runs::have_one_thread) {
-            return Vec::new();
-        }
-        if most == 1 {
-            return vec!["One run each: how much chance matters is not known.".to_owned()];
-        }
-        if all().any(Runs::differ) {
-            let shown = match most {
-                2 => "the quicker of two runs".to_owned(),
-                _ => format!("the median of {most} runs"),
-            };
-            return vec![
-                format!(
-                    "Chance decides how long it takes. Where it does, {shown} that differ by nothing"
-                ),
-                "else is shown; by chance: the shortest and the longest of these runs".to_owned(),
-            ];
-        }
-        let widest = all().map(Runs::spread).fold(1.0, f64::max);
-        let within = match widest {
-            ..EQUAL => String::new(),
-            _ => format!(", to {}", number::percent(widest - 1.0)),
-        };
-        vec![format!("A second run each, with other chance, takes as long{within}.")]
     }
 
     /// How one variant scales.
@@ -311,36 +271,7 @@ impl Study for Emulated {
     fn tables(&self) -> Vec<Table> {
         let mut tables: Vec<Table> = self.variants.iter().map(|of| self.scaling(of)).collect();
         if let Some(last) = tables.last_mut() {
-            last.below = vec![
-                "faster: times as fast as on the fewest cores; alone: before the first thread that the".to_owned(),
-                "program makes and after the last one; threads faster: the same of what is between".to_owned(),
-            ];
-            last.below.extend(self.chance());
-            if self.rows().any(|row| row.runs.shown().report.counts.processes > 0) {
-                last.below.extend([
-                    "The program starts other processes. What they do is in none of these figures;"
-                        .to_owned(),
-                    "if it only starts the one that works, as a script does, emulate that one."
-                        .to_owned(),
-                ]);
-            }
-            let shown = self.rows().map(|row| (row.variant.said(), row.cores, row.runs));
-            last.below.extend(known::lines(&shown.collect::<Vec<_>>()));
-            if !self.orders.window.is_whole() {
-                last.below.push(format!("All of it is about the part{} only.", self.part()));
-            }
-            if self.begins_cold() {
-                last.below.push(
-                    "Caches are empty where it begins: loads and stores were not simulated before."
-                        .to_owned(),
-                );
-                if let Some(warm) = &self.orders.window.warm {
-                    last.below.push(format!(
-                        "({} {warm} was not reached before that; name what comes earlier)",
-                        window::WARM
-                    ));
-                }
-            }
+            last.below = notes::of(self);
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {

@@ -21,6 +21,16 @@ fn planted_false_sharing_is_named_with_its_variable_and_its_function() {
     assert!(moved.is_none_or(|moved| moved.moves < 50), "{moved:?}");
 }
 
+/// Each of two threads writes a word that the other one reads. The line comes for a thread's own word, or for the
+/// other's, and then has both.
+#[test]
+fn words_of_a_queue_are_shared_although_each_has_one_writer() {
+    let (point, _) = on(2, &program("queue", &[]), &[]);
+    let line = &point.causes.lines[0];
+    assert!(line.data.starts_with("queue in queue"), "{line:?}");
+    assert_eq!(line.sharing, Some(Sharing::True), "{line:?}");
+}
+
 #[test]
 fn planted_true_sharing_is_named_with_its_variable_and_its_function() {
     for (kind, variable) in [("atomic", "sum"), ("spin", "spin")] {

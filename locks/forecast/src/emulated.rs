@@ -10,6 +10,8 @@ pub struct EmulatedThere {
     pub provenance: Provenance,
     /// How many cycles an instruction was taken to need.
     pub cycles_per_instruction: f64,
+    /// Whether that was measured, of this program on this host, and not assumed.
+    pub is_timed: bool,
     /// The runs: of the program as it is, and under the recommended locks.
     pub points: Vec<EmulatedPoint>,
     /// Whether the forecast is near all of them, or `None` if it has none of them.
@@ -54,6 +56,12 @@ impl EmulatedPoint {
 impl Default for EmulatedThere {
     fn default() -> Self {
         let provenance = Provenance::Emulated;
-        Self { provenance, cycles_per_instruction: 1.0, points: Vec::new(), agrees: None }
+        Self {
+            provenance,
+            cycles_per_instruction: 1.0,
+            is_timed: false,
+            points: Vec::new(),
+            agrees: None,
+        }
     }
 }

@@ -69,6 +69,7 @@ fn emulated(
 ) -> Result<EmulatedThere, Failure> {
     let usual = Orders::new(machine.clone(), 1);
     let cycles = timed(command, usual.clone(), emulator, Output::Discarded);
+    let is_timed = cycles.is_ok();
     let cycles_per_instruction = cycles.unwrap_or_else(|why| {
         say(&format!(
             "{}; an instruction is taken to need {} cycle",
@@ -115,6 +116,7 @@ fn emulated(
     });
     Ok(EmulatedThere {
         cycles_per_instruction,
+        is_timed,
         points: points.collect(),
         ..EmulatedThere::default()
     })

@@ -1,7 +1,9 @@
 //! A recommendation, held against what the program does where it is itself executed on the simulated machine.
 //!
 //! The emulation has all of the program, and the forecast what a profile tells of it: queues, dependences and imbalance
-//! are lost there. So where the two differ, the emulation is believed, and a lock that loses in it is not recommended.
+//! are lost there. So where the two differ, the emulation is believed, and the answer begins with what it says. A lock that
+//! gains nothing in it is not recommended. But where nobody knows what an instruction of the program takes, the emulation
+//! has assumed that, and neither is believed.
 
 use super::answer::answer;
 use crate::emulated::{EmulatedPoint, EmulatedThere};
@@ -10,6 +12,9 @@ use crate::{Forecast, Recommendation, Verdict};
 
 /// Speedups that are at most so many times apart agree.
 const NEAR: f64 = 1.25;
+
+/// A lock is recommended by the emulation if it is so many times as fast there.
+const BETTER: f64 = 1.1;
 
 /// Adds to a forecast what the program and the recommended locks did in an emulation, and holds its recommendation
 /// against that.
@@ -51,15 +56,19 @@ fn speedup(forecast: &Forecast, of: &EmulatedPoint) -> Option<f64> {
 fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> Recommendation {
     let Some(own) = emulated.points.iter().rfind(|point| point.is_own()) else { return given };
     let as_it_is = format!(
-        "Executed on the simulated {machine}, it is {} times as fast on {} cores as on {} (emulated{})",
+        "xecuted on the simulated {machine}, it is {} times as fast on {} cores as on {} (emulated{})",
         rounded(own.speedup),
         own.cores,
         own.fewest,
         own.by_chance.map_or_else(String::new, |range| format!("; {}", by_chance(range)))
     );
-    let compared = match (own.forecast, emulated.agrees) {
-        (Some(_), Some(true)) => "the forecast agrees with that".to_owned(),
-        (Some(forecast), _) => format!(
+    let differs = emulated.agrees == Some(false);
+    if differs && !emulated.is_timed {
+        return open(given, emulated, own, &as_it_is);
+    }
+    let compared = match (own.forecast, differs) {
+        (Some(_), false) => "the forecast agrees with that".to_owned(),
+        (Some(forecast), true) => format!(
             "the forecast has {}. The emulation is the one to believe: it has all that the program does, and the \
              forecast what was recorded",
             rounded(forecast)
@@ -68,7 +77,13 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
     };
     let other = emulated.points.iter().rfind(|point| !point.is_own() && point.cores == own.cores);
     let Some(other) = other else {
-        given.text.insert(0, format!("{as_it_is}; {compared}."));
+        let is_open = matches!(given.verdict, Verdict::Unknown | Verdict::TooLittleEvidence);
+        if differs && !is_open {
+            let (why, confidence) = (format!("e{as_it_is}; {compared}"), given.confidence.clone());
+            let unknown = answer(Verdict::Unknown, &why, said_before(given));
+            return Recommendation { confidence, ..unknown };
+        }
+        given.text.insert(0, format!("E{as_it_is}; {compared}."));
         return given;
     };
     let gain = other.speedup / own.speedup;
@@ -81,7 +96,8 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
         Some(_) => format!(" ({})", by_chance(gains)),
         None => String::new(),
     };
-    if gain < 1.0 && given.shown().is_some() {
+    let least = if differs { BETTER } else { 1.0 };
+    if gain < least && given.shown().is_some() {
         let why = format!(
             "executed on the simulated {machine}, under {locks} it does {gain_rounded} times{chance} what it does as it \
              is on {} cores (emulated), so no other lock is recommended",
@@ -89,14 +105,49 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
         );
         let confidence = given.confidence;
         let mut text: Vec<String> = given.text.into_iter().take(1).collect();
-        text.push(format!("{as_it_is}; {compared}."));
+        text.push(format!("E{as_it_is}; {compared}."));
         return Recommendation { confidence, ..answer(Verdict::LimitedByLocks, &why, text) };
     }
-    given.text.insert(
-        0,
-        format!("{as_it_is}, and under {locks} {gain_rounded} times{chance} as fast as that; {compared}."),
+    let under = format!(
+        "{as_it_is}, and under {locks} {gain_rounded} times{chance} as fast as that; {compared}."
     );
+    if differs {
+        let words = given.verdict.words();
+        let before = std::mem::replace(&mut given.headline, format!("{words}: e{under}"));
+        given.text.insert(0, forecast_said(&before));
+        (given.gain, given.gain_range, given.gain_chance) = (gain, None, None);
+    } else {
+        given.text.insert(0, format!("E{under}"));
+    }
     given
+}
+
+/// The answer where the emulation has assumed what instructions take, and the forecast says something else.
+fn open(
+    given: Recommendation,
+    emulated: &EmulatedThere,
+    own: &EmulatedPoint,
+    as_it_is: &str,
+) -> Recommendation {
+    let forecast = own.forecast.map_or_else(String::new, |forecast| {
+        format!(", and the forecast has {} for that", rounded(forecast))
+    });
+    let why = format!(
+        "e{as_it_is}{forecast}. The two differ, and which is right is not known: the program is too short to be timed, so \
+         an instruction was taken to need {} cycle in the emulation. Give it a larger input",
+        emulated.cycles_per_instruction
+    );
+    let confidence = given.confidence.clone();
+    Recommendation { confidence, ..answer(Verdict::Unknown, &why, said_before(given)) }
+}
+
+/// The answer before, as advice.
+fn said_before(given: Recommendation) -> Vec<String> {
+    [forecast_said(&given.headline)].into_iter().chain(given.text).collect()
+}
+
+fn forecast_said(headline: &str) -> String {
+    format!("Without the emulation, the answer would be: {headline}")
 }
 
 /// What runs that differ by nothing but chance leave open.
@@ -133,7 +184,7 @@ mod tests {
             point(Some("mcs"), 48, other, 4.8),
         ];
         let agrees = agreement(&points);
-        let emulated = EmulatedThere { points, agrees, ..EmulatedThere::default() };
+        let emulated = EmulatedThere { points, agrees, is_timed: true, ..EmulatedThere::default() };
         (held(given(), &emulated, "m"), agrees)
     }
 
@@ -157,9 +208,27 @@ mod tests {
     #[test]
     fn an_emulation_that_differs_is_believed() {
         let (held, agrees) = held_against(9.0, 20.0);
-        assert_eq!(agrees, Some(false));
-        assert!(held.text[0].contains("has 2.0. The emulation is the one to believe"), "{held:?}");
+        assert_eq!((agrees, held.lock), (Some(false), Some("mcs")));
+        assert!(held.headline.contains("has 2.0. The emulation is the one to believe"), "{held:?}");
+        assert!(held.headline.contains("under mcs 2.2 times as fast"), "{held:?}");
+        assert!(held.text[0].ends_with(&given().headline), "{held:?}");
+        // A gain of the forecast that the emulation has not.
+        let (held, _) = held_against(9.0, 9.4);
+        assert_eq!((held.lock, &held.command), (None, &None), "{held:?}");
+        assert!(held.headline.contains("no other lock is recommended"), "{held:?}");
     }
+
+    #[test]
+    fn an_emulation_that_assumes_what_instructions_take_leaves_open_what_differs() {
+        let points = vec![point(None, 1, 1.0, 1.0), point(None, 48, 9.0, 2.0)];
+        let agrees = agreement(&points);
+        let emulated = EmulatedThere { points, agrees, ..EmulatedThere::default() };
+        let held = held(given(), &emulated, "m");
+        assert_eq!((held.verdict, held.lock, &held.command), (Verdict::Unknown, None, &None));
+        assert!(held.headline.contains("The two differ"), "{held:?}");
+        assert!(held.headline.contains("9.0 times as fast on 48 cores as on 1"), "{held:?}");
+    }
+
     #[test]
     fn what_chance_leaves_open_is_said_and_agrees_with_all_of_it() {
         let mut own = point(None, 48, 1.5, 2.0);
