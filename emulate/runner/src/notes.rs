@@ -1,10 +1,11 @@
 //! What is said below the table of how a program scales.
 
-use kilocore_emulation_orders::{Report, Seen};
+use kilocore_emulation_orders::{Orders, Report, Seen, Window};
 use kilocore_show::number;
 
-use crate::study::{CyclesFrom, Emulated};
-use crate::{Runs, known, window};
+use crate::cycles::CyclesFrom;
+use crate::row::{self, shares};
+use crate::{Runs, Variant, known, window};
 
 /// Runs of which the longest takes no more times as long as the shortest are as long as each other.
 const EQUAL: f64 = 1.0005;
@@ -13,27 +14,34 @@ const SET_TIME: f64 = 1.02;
 /// By how many times more cores have to be busy then.
 const BUSIER: f64 = 1.5;
 
-/// Its lines.
-pub(crate) fn of(emulated: &Emulated) -> Vec<String> {
+/// Its lines, of a program under each choice of locks. The part of it that was asked for is said in these words.
+pub(crate) fn of(
+    orders: &Orders,
+    cycles_from: CyclesFrom,
+    part: &str,
+    variants: &[Variant],
+) -> Vec<String> {
     let mut lines = vec![
         "faster: times as fast as on the fewest cores; alone: before the first thread that the"
             .to_owned(),
         "program makes and after the last one; threads faster: the same of what is between"
             .to_owned(),
     ];
-    lines.extend(chance(emulated));
-    lines.extend(set_time(emulated));
-    lines.extend(elsewhere(emulated));
-    lines.extend(cycles(emulated));
-    let shown = emulated.rows().map(|row| (row.variant.said(), row.cores, row.runs));
+    lines.extend(chance(variants));
+    lines.extend(set_time(variants));
+    lines.extend(elsewhere(variants));
+    if cycles_from == CyclesFrom::Estimated {
+        lines.extend(cycles(orders.cycles_per_instruction));
+    }
+    let shown = row::of(variants).map(|row| (row.variant.said(), row.cores, row.runs));
     lines.extend(known::lines(&shown.collect::<Vec<_>>()));
-    lines.extend(part(emulated));
+    lines.extend(window_of(&orders.window, part, variants));
     lines
 }
 
 /// What is said of runs that differ by chance only.
-fn chance(emulated: &Emulated) -> Vec<String> {
-    let all = || emulated.rows().map(|row| row.runs);
+fn chance(variants: &[Variant]) -> Vec<String> {
+    let all = || row::of(variants).map(|row| row.runs);
     let most = all().map(|runs| runs.all().len()).max().unwrap_or(1);
     if all().all(Runs::have_one_thread) {
         return Vec::new();
@@ -62,32 +70,31 @@ fn chance(emulated: &Emulated) -> Vec<String> {
 }
 
 /// A program that works for a set time takes as long on any number of cores.
-fn set_time(emulated: &Emulated) -> Vec<String> {
-    let Some(own) = emulated.variants.first() else { return Vec::new() };
+fn set_time(variants: &[Variant]) -> Vec<String> {
+    let Some(own) = variants.first() else { return Vec::new() };
     let reports = || own.points.iter().map(|(cores, runs)| (*cores, &runs.shown().report));
     let times = || reports().map(|(_, report)| report.end_ns);
     let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     let busy = |(cores, report): (u32, &Report)| {
-        let [working, stalled, spinning, system, _] = Emulated::shares(cores, report);
+        let [working, stalled, spinning, system, _] = shares(cores, report);
         f64::from(cores) * (working + stalled + spinning + system)
     };
-    let (Some(first), Some(last)) = (reports().next().map(busy), reports().last().map(busy)) else {
+    let (Some(first), Some(last)) = (reports().next().map(busy), reports().next_back().map(busy))
+    else {
         return Vec::new();
     };
     if most > SET_TIME * least || last < BUSIER * first {
         return Vec::new();
     }
     vec![
-        "It takes as long on each number of cores, and keeps more of them busy: a program does so that works"
-            .to_owned(),
-        "for a set time. How much it did in that is not in these figures, but in what the program says itself."
-            .to_owned(),
+        "It takes as long on each number of cores and keeps more of them busy, as programs do that work for a".to_owned(),
+        "set time. What they did in it is not in these figures, but in what they print.".to_owned(),
     ]
 }
 
 /// What the figures do not have, as it was not simulated.
-fn elsewhere(emulated: &Emulated) -> Vec<String> {
-    let reports = || emulated.rows().map(|row| &row.runs.shown().report);
+fn elsewhere(variants: &[Variant]) -> Vec<String> {
+    let reports = || row::of(variants).map(|row| &row.runs.shown().report);
     let mut lines = Vec::new();
     if reports().any(|report| report.counts.outside > 0) {
         lines.extend([
@@ -108,28 +115,23 @@ fn elsewhere(emulated: &Emulated) -> Vec<String> {
     lines
 }
 
-/// What an instruction takes, if nobody has asked.
-fn cycles(emulated: &Emulated) -> Vec<String> {
-    if emulated.cycles_from != CyclesFrom::Estimated {
-        return Vec::new();
-    }
-    vec![
+/// What an instruction takes, where nobody has said so.
+fn cycles(taken: f64) -> [String; 2] {
+    [
         format!(
-            "An instruction that waits for nothing takes {} cycle, as for all programs. Where locks are held for long, this",
-            emulated.orders.cycles_per_instruction
+            "An instruction that waits for nothing takes {taken} cycle, as for all programs. At a lock or a barrier this"
         ),
         "decides how it scales: `--cycles-per-instruction measured` takes it from the program's time here.".to_owned(),
     ]
 }
 
 /// What is said of the part that was asked for.
-fn part(emulated: &Emulated) -> Vec<String> {
-    let window = &emulated.orders.window;
+fn window_of(window: &Window, part: &str, variants: &[Variant]) -> Vec<String> {
     let mut lines = Vec::new();
     if !window.is_whole() {
-        lines.push(format!("All of it is about the part{} only.", emulated.part()));
+        lines.push(format!("All of it is about the part{} only.", part));
     }
-    if begins_cold(emulated) {
+    if begins_cold(variants) {
         lines.push(
             "Caches are empty where it begins: loads and stores were not simulated before."
                 .to_owned(),
@@ -145,7 +147,7 @@ fn part(emulated: &Emulated) -> Vec<String> {
 }
 
 /// Whether loads and stores were not simulated up to where the part begins.
-fn begins_cold(emulated: &Emulated) -> bool {
+fn begins_cold(variants: &[Variant]) -> bool {
     let is_cold = |seen: Seen| seen.from_ns > Some(0.0) && seen.detailed_ns == seen.from_ns;
-    emulated.rows().any(|row| row.runs.shown().report.seen.is_some_and(is_cold))
+    row::of(variants).any(|row| row.runs.shown().report.seen.is_some_and(is_cold))
 }

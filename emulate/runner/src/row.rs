@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use kilocore_emulation_orders::Report;
+use kilocore_emulation_orders::{Report, ThreadTimes};
 
 use crate::{Runs, Variant};
 
@@ -39,6 +39,21 @@ pub(crate) fn compared_ns(report: &Report, other: &Report) -> f64 {
 /// How many times as fast as the program with its own locks, while it has threads.
 fn gain(report: &Report, own: &Report) -> f64 {
     compared_ns(own, report) / compared_ns(report, own)
+}
+
+/// The parts of the time of all threads' cores that each kind of time is. The rest they had no core, or slept.
+pub(crate) fn shares(cores: u32, report: &Report) -> [f64; 5] {
+    let sum = |of: fn(&ThreadTimes) -> f64| report.threads.iter().map(of).sum::<f64>();
+    let all = report.end_ns * f64::from(cores);
+    let parts = [
+        sum(|thread| thread.working_ns),
+        sum(|thread| thread.stalled_ns),
+        sum(|thread| thread.spinning_ns),
+        sum(|thread| thread.system_ns),
+    ]
+    .map(|ns| ns / all);
+    let idle = (1.0 - parts.iter().sum::<f64>()).max(0.0);
+    [parts[0], parts[1], parts[2], parts[3], idle]
 }
 
 impl Row<'_> {

@@ -1,14 +1,15 @@
 //! How a program scales on a simulated machine, as it is shown.
 
-use kilocore_emulation_orders::{Orders, Place, Report, ThreadTimes, Window};
+use kilocore_emulation_orders::{Orders, Place, Report, Window};
 use kilocore_show::{
     About, Across, Generated, Host, Line, Lines, Mark, Parameter, Points, Provenance, Study, Table,
     Unit, described, number,
 };
 use serde::Serialize;
 
+use crate::cycles::CyclesFrom;
 use crate::document::Document;
-use crate::row::{self, Row, compared_ns};
+use crate::row::{self, Row, compared_ns, shares};
 use crate::words::number_of;
 use crate::{Runs, Variant, cause_tables, chain_tables, known, notes};
 
@@ -28,27 +29,6 @@ pub struct Emulated {
     pub variants: Vec<Variant>,
 }
 
-/// How it is known how many cycles an instruction takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CyclesFrom {
-    /// It is the same for all programs.
-    Estimated,
-    /// Somebody said so.
-    Given,
-    /// From the time of the program on a core of this host.
-    Measured,
-}
-
-impl CyclesFrom {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Estimated => "estimated, the same for all programs",
-            Self::Given => "given",
-            Self::Measured => "measured, of this program on one core of this host",
-        }
-    }
-}
-
 impl Emulated {
     /// Where the time of all runs went by call stack, as lines for tools that draw flame graphs: `main
     /// thread;cores=48;main;work;[computing] 12000`, in ns. Empty if nobody asked for that.
@@ -61,27 +41,12 @@ impl Emulated {
         self.rows().map(of).collect()
     }
 
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         row::of(&self.variants)
     }
 
-    /// The parts of the time of all threads' cores that each kind of time is. The rest they had no core, or slept.
-    pub(crate) fn shares(cores: u32, report: &Report) -> [f64; 5] {
-        let sum = |of: fn(&ThreadTimes) -> f64| report.threads.iter().map(of).sum::<f64>();
-        let all = report.end_ns * f64::from(cores);
-        let parts = [
-            sum(|thread| thread.working_ns),
-            sum(|thread| thread.stalled_ns),
-            sum(|thread| thread.spinning_ns),
-            sum(|thread| thread.system_ns),
-        ]
-        .map(|ns| ns / all);
-        let idle = (1.0 - parts.iter().sum::<f64>()).max(0.0);
-        [parts[0], parts[1], parts[2], parts[3], idle]
-    }
-
     /// How the part is said that was asked for, in a title's place.
-    pub(crate) fn part(&self) -> String {
+    fn part(&self) -> String {
         let Window { from, until, .. } = &self.orders.window;
         let said = |word, place: &Option<Place>| {
             place.as_ref().map_or_else(String::new, |place| format!(" {word} {place}"))
@@ -97,7 +62,7 @@ impl Emulated {
         let differ = variant.differs();
         let row = |(cores, runs): &(u32, Runs)| {
             let report = &runs.shown().report;
-            let [working, stalled, spinning, system, idle] = Self::shares(*cores, report);
+            let [working, stalled, spinning, system, idle] = shares(*cores, report);
             let parallel = variant.parallel_speedup(report);
             let mut figures = vec![number::nanoseconds(report.end_ns)];
             let times = || runs.range(|point| point.report.end_ns);
@@ -271,7 +236,7 @@ impl Study for Emulated {
     fn tables(&self) -> Vec<Table> {
         let mut tables: Vec<Table> = self.variants.iter().map(|of| self.scaling(of)).collect();
         if let Some(last) = tables.last_mut() {
-            last.below = notes::of(self);
+            last.below = notes::of(&self.orders, self.cycles_from, &self.part(), &self.variants);
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {
