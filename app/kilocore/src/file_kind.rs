@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use kilocore_emulation::WrittenStacks;
 use kilocore_forecast::fit::MeasuredTable;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -28,6 +29,8 @@ pub(crate) enum FileKind {
     Machine,
     /// Throughputs that somebody has measured.
     Measurements,
+    /// What `emulate --stacks` writes.
+    EmulatedStacks,
 }
 
 impl fmt::Display for FileKind {
@@ -40,6 +43,7 @@ impl fmt::Display for FileKind {
             Self::BenchRun => "a saved run of benchmarks",
             Self::Machine => "a machine file",
             Self::Measurements => "a table of measured throughputs",
+            Self::EmulatedStacks => "the call stacks of an emulated program",
         })
     }
 }
@@ -48,8 +52,8 @@ impl fmt::Display for FileKind {
 const LOOKED_FOR: &str = "looked for were a lock profile (kilocore record locks), a sampled profile \
      (kilocore record samples, perf, pprof, gperftools, folded stacks), a trace of pages (kilocore \
      record pages), a trace of references (kilocore record references), a saved run of benchmarks \
-     (kilocore bench --output FILE.json), a machine file (kilocore record machine), and measured \
-     throughputs (a table with the columns lock,cores,throughput or threads,throughput or one column for \
+     (kilocore bench --output FILE.json), the stacks of an emulated program (kilocore emulate --stacks), a \
+     machine file (kilocore record machine), and measured throughputs (a table with the columns lock,cores,throughput or threads,throughput or one column for \
      each variant, or the same as JSON)";
 
 /// So much of a file is looked at, unless it is JSON that does not say at its beginning what it is.
@@ -130,6 +134,9 @@ fn by_head(head: &[u8]) -> Option<FileKind> {
         }
         return begins("schema", kilocore_kernel_bench::document::SCHEMA)
             .then_some(FileKind::BenchRun);
+    }
+    if WrittenStacks::is_likely(text) {
+        return Some(FileKind::EmulatedStacks);
     }
     if MeasuredTable::is_likely(text) {
         return Some(FileKind::Measurements);
@@ -251,6 +258,7 @@ mod tests {
             (b"{\"about\":{\"command\":[]}}\n{\"at\":1}\n", FileKind::PageTrace),
             (b"KC-REFER....", FileKind::References),
             (b"PERFILE2....", FileKind::SampledProfile),
+            (b"main thread;cores=8;main;[computing] 12\n", FileKind::EmulatedStacks),
             (b"main;work;memcpy 12\nmain;work 7\n", FileKind::SampledProfile),
         ] {
             assert_eq!(kind(content), Ok(expected), "{}", String::from_utf8_lossy(content));

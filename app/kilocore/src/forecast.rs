@@ -72,7 +72,10 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
         FileKind::PageTrace => {
             pages::forecast(file, target.machine.as_deref(), pool, reports)?;
         }
-        FileKind::SampledProfile | FileKind::BenchRun | FileKind::Machine => {
+        FileKind::SampledProfile
+        | FileKind::BenchRun
+        | FileKind::Machine
+        | FileKind::EmulatedStacks => {
             return Err(Failure::new(format!(
                 "{}: this is {kind}, from which nothing is forecast; give a lock profile, a table of \
                  measured throughputs, a trace of references or a trace of pages",

@@ -80,6 +80,29 @@ fn figures_are_said_to_be_what_their_file_says() {
 }
 
 #[test]
+fn what_an_emulation_wrote_is_shown_as_what_it_is() {
+    let stacks = "main thread;cores=1;main;work;[computing] 7\n\
+                  main thread;cores=8;main;[in kernel] 100\n\
+                  other threads;cores=8;work;[computing] 900\n";
+    let stacks = file("emulated-stacks.txt", stacks.as_bytes());
+    let stacks = stacks.to_str().expect("plain");
+    let text = printed(&["show", stacks]);
+    for part in ["on 8 cores (emulated)", "900 ns", "1.00 µs in all", "on 1 core is not shown"] {
+        assert!(text.contains(part), "no '{part}' in: {text}");
+    }
+    for part in ["samples", "measured", "main thread", "[computing]"] {
+        assert!(!text.contains(part), "'{part}' in: {text}");
+    }
+    let shown = document(&["show", stacks]);
+    assert_eq!(shown["provenance"], "emulated");
+    assert_eq!(shown["functions"][0]["function"], "work");
+    refused(&["forecast", stacks], &["call stacks of an emulated program", "nothing is forecast"]);
+    let broken = file("emulated-stacks-broken.txt", b"main thread;cores=1;[spins] 7\nmain 5\n");
+    let broken = broken.to_str().expect("plain");
+    refused(&["show", broken], &[broken, "line 2", "remove the line"]);
+}
+
+#[test]
 fn a_page_of_a_lock_profile_needs_to_know_where_the_time_went() {
     let profile = checkout("data/profiles/rocksdb.json");
     refused(&["show", &profile, "--output", "x.csv"], &["x.csv", ".html"]);

@@ -38,6 +38,7 @@ mod study;
 mod variant;
 mod window;
 mod words;
+mod written_stacks;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use chain::{ChainFunction, ChainHandOver, ChainThread, RunChain};
@@ -53,3 +54,4 @@ pub use runs::{Progress, Runs, emulate_runs};
 pub use stacks::StackTimes;
 pub use study::{CyclesFrom, Emulated};
 pub use variant::Variant;
+pub use written_stacks::{NoStack, WrittenStacks};

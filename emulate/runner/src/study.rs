@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::document::Document;
 use crate::row::{self, Row, compared_ns};
+use crate::stacks::ON;
 use crate::words::number_of;
 use crate::{Runs, Variant, cause_tables, chain_tables, known, window};
 
@@ -58,7 +59,7 @@ impl Emulated {
     #[must_use]
     pub fn folded(&self) -> String {
         let of = |row: Row<'_>| {
-            let on = format!("cores={}{}", row.cores, row.variant.said());
+            let on = format!("{ON}{}{}", row.cores, row.variant.said());
             row.runs.shown().stacks.lines(&on).collect::<String>()
         };
         self.rows().map(of).collect()
