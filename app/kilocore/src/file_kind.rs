@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use kilocore_emulation::WrittenStacks;
+use kilocore_figures::Provenance;
 use kilocore_forecast::fit::MeasuredTable;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -31,6 +32,8 @@ pub(crate) enum FileKind {
     Measurements,
     /// What `emulate --stacks` writes.
     EmulatedStacks,
+    /// What `emulate --json` prints and `emulate --output FILE.json` writes.
+    EmulatedProgram,
 }
 
 impl fmt::Display for FileKind {
@@ -44,6 +47,7 @@ impl fmt::Display for FileKind {
             Self::Machine => "a machine file",
             Self::Measurements => "a table of measured throughputs",
             Self::EmulatedStacks => "the call stacks of an emulated program",
+            Self::EmulatedProgram => "the document of an emulated program",
         })
     }
 }
@@ -52,7 +56,7 @@ impl fmt::Display for FileKind {
 const LOOKED_FOR: &str = "looked for were a lock profile (kilocore record locks), a sampled profile \
      (kilocore record samples, perf, pprof, gperftools, folded stacks), a trace of pages (kilocore \
      record pages), a trace of references (kilocore record references), a saved run of benchmarks \
-     (kilocore bench --output FILE.json), the stacks of an emulated program (kilocore emulate --stacks), a \
+     (kilocore bench --output FILE.json), an emulated program (kilocore emulate --json or --stacks), a \
      machine file (kilocore record machine), and measured throughputs (a table with the columns lock,cores,throughput or threads,throughput or one column for \
      each variant, or the same as JSON)";
 
@@ -156,6 +160,8 @@ struct Fields {
     schema: Option<String>,
     points: Option<IgnoredAny>,
     about: Option<IgnoredAny>,
+    provenance: Option<serde_json::Value>,
+    command: Option<IgnoredAny>,
 }
 
 /// What is known of a document that is none of ours.
@@ -177,14 +183,20 @@ fn by_fields(document: &[u8]) -> Result<FileKind, Unknown> {
     }
     // A trace of pages as text has such an object in each line.
     let mut objects = serde_json::Deserializer::from_slice(document).into_iter();
-    let Fields { format, schema, points, about } = match objects.next() {
+    let Fields { format, schema, points, about, provenance, command } = match objects.next() {
         Some(Ok(fields)) => fields,
         Some(Err(error)) if error.is_eof() => return Err(Unknown::CutShort),
         _ => return Err(Unknown::Foreign),
     };
+    // Throughputs that were emulated are of no command.
+    let is_emulated = points.is_some()
+        && command.is_some()
+        && provenance.as_ref().and_then(|word| Provenance::named(word.as_str()?))
+            == Some(Provenance::Emulated);
     match (format.as_deref(), schema.as_deref()) {
         (Some(kilocore_lock_profile::FORMAT), _) => Ok(FileKind::LockProfile),
         (_, Some(kilocore_kernel_bench::document::SCHEMA)) => Ok(FileKind::BenchRun),
+        _ if is_emulated => Ok(FileKind::EmulatedProgram),
         _ if points.is_some() => Ok(FileKind::Measurements),
         _ if about.is_some() => Ok(FileKind::PageTrace),
         _ => Err(format.or(schema).map_or(Unknown::Foreign, Unknown::Called)),
@@ -259,6 +271,11 @@ mod tests {
             (b"KC-REFER....", FileKind::References),
             (b"PERFILE2....", FileKind::SampledProfile),
             (b"main thread;cores=8;main;[computing] 12\n", FileKind::EmulatedStacks),
+            (
+                b"{\"provenance\":\"emulated\",\"command\":\"a\",\"points\":[]}",
+                FileKind::EmulatedProgram,
+            ),
+            (b"{\"provenance\":\"emulated\",\"points\":[]}", FileKind::Measurements),
             (b"main;work;memcpy 12\nmain;work 7\n", FileKind::SampledProfile),
         ] {
             assert_eq!(kind(content), Ok(expected), "{}", String::from_utf8_lossy(content));

@@ -72,6 +72,13 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
         FileKind::PageTrace => {
             pages::forecast(file, target.machine.as_deref(), pool, reports)?;
         }
+        FileKind::EmulatedProgram => {
+            return Err(Failure::new(format!(
+                "{}: this is {kind}, from which nothing is forecast; give the table that `emulate --output \
+                 FILE.csv` writes",
+                file.display()
+            )));
+        }
         FileKind::SampledProfile
         | FileKind::BenchRun
         | FileKind::Machine

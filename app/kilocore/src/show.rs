@@ -55,6 +55,7 @@ pub(crate) fn show(arguments: &Arguments) -> Result<ExitCode, Failure> {
         FileKind::BenchRun => bench::show(file, reports)?,
         FileKind::Measurements => measurements::show(file, reports)?,
         FileKind::EmulatedStacks => emulated::show_stacks(file, reports)?,
+        FileKind::EmulatedProgram => emulated::show(file, reports)?,
         FileKind::Machine => {
             let machine = kilocore_machine::read(file)?;
             machines::show(&machine, reports.json)?;

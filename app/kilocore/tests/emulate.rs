@@ -162,6 +162,41 @@ fn a_part_of_a_program_is_emulated_and_one_that_is_not_there_is_refused() {
 }
 
 #[test]
+fn a_document_that_was_written_is_shown_with_the_figures_that_it_has() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "sums", SUMS, &[]);
+    let [written, stacks] = ["a.json", "stacks.txt"].map(|name| folder.path().join(name));
+    let [written, stacks] = [&written, &stacks].map(|path| path.to_str().expect("plain"));
+    let words = ["emulate", "--machine", "opteron-6344-4s", "--cores", "1,4", "--from", "threads"];
+    let files = ["--output", written, "--stacks", stacks];
+    let told = run(&[&words[..], &files].concat(), &program, &["{cores}", "400"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let show = |file: &str, more: &[&str]| {
+        let output = kilocore().arg("show").arg(file).args(more).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let shown = show(written, &[]);
+    assert!(shown.contains("from threads on opteron-6344-4s (emulated)"), "{shown}");
+    // What chance decides is not shown again.
+    let row = |text: &str| {
+        let row = text.lines().find(|line| line.starts_with("4  ")).expect("a row").to_owned();
+        row.split_whitespace().take(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row(&shown), row(&told));
+    let again: Value = serde_json::from_str(&show(written, &["--json"])).expect("a document");
+    let first = std::fs::read_to_string(written).expect("it is there");
+    assert_eq!(again, serde_json::from_str::<Value>(&first).expect("a document"));
+    let shown = show(stacks, &[]);
+    assert!(shown.contains("on 4 cores (emulated)") && shown.contains("add"), "{shown}");
+    std::fs::write(written, first.replace("\"end_ns\"", "\"end\"")).expect("there is room");
+    let refused = kilocore().args(["show", written]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains(written) && said.contains("emulate the program anew"), "{said}");
+}
+
+#[test]
 fn what_an_instruction_takes_is_measured_and_said() {
     let folder = TempDir::new().expect("a folder of the test's own");
     let program = compiled(&folder, "sums", SUMS, &[]);

@@ -39,6 +39,7 @@ mod variant;
 mod window;
 mod words;
 mod written_stacks;
+mod written_study;
 
 pub use causes::{Causes, FunctionTime, HotLine, HotUse};
 pub use chain::{ChainFunction, ChainHandOver, ChainThread, RunChain};
@@ -55,3 +56,4 @@ pub use stacks::StackTimes;
 pub use study::{CyclesFrom, Emulated};
 pub use variant::Variant;
 pub use written_stacks::{NoStack, WrittenStacks};
+pub use written_study::WrittenStudy;

@@ -69,10 +69,22 @@ impl Emulated {
         row::of(&self.variants)
     }
 
+    /// The columns of how one variant scales, behind those of its time.
+    pub(crate) const AFTER_TIME: [&str; 8] = [
+        "faster",
+        "alone",
+        "threads faster",
+        "computes",
+        "waits for lines",
+        "spins",
+        "in kernel",
+        "idle",
+    ];
+
     /// The parts of the time of all threads' cores that each kind of time is. The rest they had no core, or slept.
-    fn shares(cores: u32, report: &Report) -> [f64; 5] {
-        let sum = |of: fn(&ThreadTimes) -> f64| report.threads.iter().map(of).sum::<f64>();
-        let all = report.end_ns * f64::from(cores);
+    pub(crate) fn shares(cores: u32, end_ns: f64, threads: &[ThreadTimes]) -> [f64; 5] {
+        let sum = |of: fn(&ThreadTimes) -> f64| threads.iter().map(of).sum::<f64>();
+        let all = end_ns * f64::from(cores);
         let parts = [
             sum(|thread| thread.working_ns),
             sum(|thread| thread.stalled_ns),
@@ -138,7 +150,7 @@ impl Emulated {
         let differ = variant.differs();
         let row = |(cores, runs): &(u32, Runs)| {
             let report = &runs.shown().report;
-            let [working, stalled, spinning, system, idle] = Self::shares(*cores, report);
+            let shares = Self::shares(*cores, report.end_ns, &report.threads);
             let parallel = variant.parallel_speedup(report);
             let mut figures = vec![number::nanoseconds(report.end_ns)];
             let times = || runs.range(|point| point.report.end_ns);
@@ -147,26 +159,12 @@ impl Emulated {
                 number::multiple(variant.speedup(report)),
                 number::nanoseconds(report.serial_ns()),
                 parallel.map_or_else(|| number::NONE.to_owned(), number::multiple),
-                number::percent(working),
-                number::percent(stalled),
-                number::percent(spinning),
-                number::percent(system),
-                number::percent(idle),
             ]);
+            figures.extend(shares.map(number::percent));
             (cores.to_string(), figures)
         };
-        let after = [
-            "faster",
-            "alone",
-            "threads faster",
-            "computes",
-            "waits for lines",
-            "spins",
-            "in kernel",
-            "idle",
-        ];
         let chance = differ.then_some("by chance");
-        let headings = ["time"].into_iter().chain(chance).chain(after);
+        let headings = ["time"].into_iter().chain(chance).chain(Self::AFTER_TIME);
         Table {
             name: format!("scaling-{}", variant.name()),
             title: format!(
