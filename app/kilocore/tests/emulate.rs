@@ -145,7 +145,11 @@ fn a_part_of_a_program_is_emulated_and_one_that_is_not_there_is_refused() {
     let text = String::from_utf8_lossy(&text.stdout);
     assert!(text.contains("--warm-from 1000s was not reached before that"), "{text}");
     for (from, more, words) in [
-        ("mian", &[][..], "did you mean main?"),
+        (
+            "mian",
+            &[][..],
+            "did you mean main? If not, the compiler may have put it into its callers",
+        ),
         ("main@2", &[], "called it once"),
         ("2 weeks", &[], "200ms or 1.5s"),
         ("main@0", &[], "solve@3"),
