@@ -1,7 +1,8 @@
 //! `kilocore emulate` and `doctor --emulate`, as somebody types them.
 
+use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -198,6 +199,30 @@ fn a_document_that_was_written_is_shown_with_the_figures_that_it_has() {
     let said = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains(written) && said.contains("emulate the program anew"), "{said}");
+}
+
+#[test]
+fn what_becomes_of_standard_input_is_said() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let file = folder.path().join("in");
+    std::fs::write(&file, "1\n2\n3\n").expect("there is room");
+    let said = |input: Stdio| {
+        let mut command = kilocore();
+        command.env("XDG_CACHE_HOME", folder.path()).env_remove("KILOCORE_NO_CACHE");
+        command.args(["emulate", "--machine", "opteron-6344-4s", "--cores", "1", "--", "cat"]);
+        let output = command.stdin(input).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr).contains("2\n3\n"))
+    };
+    const PIPE: &str = "as a pipe cannot be read again for each run; `< FILE` can";
+    let (piped, was_given) = said(Stdio::piped());
+    assert!(piped.contains(PIPE) && !was_given, "{piped}");
+    let (none, _) = said(Stdio::null());
+    assert!(!none.contains(PIPE) && !none.contains("standard input"), "{none}");
+    let (given, was_given) = said(File::open(&file).expect("it is there").into());
+    assert!(was_given && !given.contains(PIPE), "{given}");
+    assert!(given.contains("its standard input is a file; name that file"), "{given}");
 }
 
 #[test]

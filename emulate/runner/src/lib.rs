@@ -53,7 +53,7 @@ pub use point::Point;
 pub use run::{Asked, emulate, emulate_all};
 pub use runs::{Progress, Runs, emulate_runs};
 pub use stacks::StackTimes;
-pub use study::{CyclesFrom, Emulated};
+pub use study::{CyclesFrom, Emulated, PIPE_LEFT_OUT};
 pub use variant::Variant;
 pub use written_stacks::{NoStack, WrittenStacks};
 pub use written_study::WrittenStudy;

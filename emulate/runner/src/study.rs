@@ -24,10 +24,16 @@ pub struct Emulated {
     pub orders: Orders,
     /// How it is known how many cycles an instruction takes.
     pub cycles_from: CyclesFrom,
+    /// Whether somebody gave a pipe for the program's input, which it did not get.
+    pub pipe_left_out: bool,
     /// The program as it is, and then under each choice of other locks. At least one, all on the same numbers of
     /// cores.
     pub variants: Vec<Variant>,
 }
+
+/// What to say of a program that did not get the pipe that was to be its input.
+pub const PIPE_LEFT_OUT: &str =
+    "Its input was empty, as a pipe cannot be read again for each run; `< FILE` can";
 
 /// Runs of which the longest takes no more times as long as the shortest are as long as each other.
 const EQUAL: f64 = 1.0005;
@@ -314,6 +320,9 @@ impl Study for Emulated {
                 "faster: times as fast as on the fewest cores; alone: before the first thread that the".to_owned(),
                 "program makes and after the last one; threads faster: the same of what is between".to_owned(),
             ];
+            if self.pipe_left_out {
+                last.below.push(format!("{PIPE_LEFT_OUT}."));
+            }
             last.below.extend(self.chance());
             if self.rows().any(|row| row.runs.shown().report.counts.processes > 0) {
                 last.below.extend([
