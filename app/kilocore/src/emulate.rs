@@ -12,8 +12,8 @@ use indicatif::ProgressBar;
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 use kilocore_emulation::{
-    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, Progress, QemuError, Runs,
-    TimedCore, Variant, build_qemu, emulate_runs, time_instructions,
+    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, PIPE_LEFT_OUT, Progress,
+    QemuError, Runs, TimedCore, Variant, build_qemu, emulate_runs, time_instructions,
 };
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
@@ -176,6 +176,7 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         command: words.join(" "),
         orders: orders(counts[0]),
         cycles_from,
+        pipe_left_out: input_is_a_stream(),
         variants: variants.collect(),
     };
     if let Some(stacks) = &arguments.stacks {
@@ -198,10 +199,8 @@ fn failure(error: EmulateError) -> Failure {
         }
         EmulateError::Ended { status, .. } => {
             let input = match input_is_a_stream() {
-                true => {
-                    ". Its input was empty, as a pipe cannot be read again for each run; `< FILE` can"
-                }
-                false => "",
+                true => format!(". {PIPE_LEFT_OUT}"),
+                false => String::new(),
             };
             Failure::with_status_of_program(format!("{error}{input}"), status_of_bad_end(status))
         }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use kilocore_emulation::WrittenStacks;
+use kilocore_figures::Provenance;
 use kilocore_forecast::fit::MeasuredTable;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -28,6 +30,10 @@ pub(crate) enum FileKind {
     Machine,
     /// Throughputs that somebody has measured.
     Measurements,
+    /// What `emulate --stacks` writes.
+    EmulatedStacks,
+    /// What `emulate --json` prints and `emulate --output FILE.json` writes.
+    EmulatedProgram,
 }
 
 impl fmt::Display for FileKind {
@@ -40,6 +46,8 @@ impl fmt::Display for FileKind {
             Self::BenchRun => "a saved run of benchmarks",
             Self::Machine => "a machine file",
             Self::Measurements => "a table of measured throughputs",
+            Self::EmulatedStacks => "the call stacks of an emulated program",
+            Self::EmulatedProgram => "the document of an emulated program",
         })
     }
 }
@@ -48,8 +56,8 @@ impl fmt::Display for FileKind {
 const LOOKED_FOR: &str = "looked for were a lock profile (kilocore record locks), a sampled profile \
      (kilocore record samples, perf, pprof, gperftools, folded stacks), a trace of pages (kilocore \
      record pages), a trace of references (kilocore record references), a saved run of benchmarks \
-     (kilocore bench --output FILE.json), a machine file (kilocore record machine), and measured \
-     throughputs (a table with the columns lock,cores,throughput or threads,throughput or one column for \
+     (kilocore bench --output FILE.json), an emulated program (kilocore emulate --json or --stacks), a \
+     machine file (kilocore record machine), and measured throughputs (a table with the columns lock,cores,throughput or threads,throughput or one column for \
      each variant, or the same as JSON)";
 
 /// So much of a file is looked at, unless it is JSON that does not say at its beginning what it is.
@@ -131,6 +139,9 @@ fn by_head(head: &[u8]) -> Option<FileKind> {
         return begins("schema", kilocore_kernel_bench::document::SCHEMA)
             .then_some(FileKind::BenchRun);
     }
+    if WrittenStacks::is_likely(text) {
+        return Some(FileKind::EmulatedStacks);
+    }
     if MeasuredTable::is_likely(text) {
         return Some(FileKind::Measurements);
     }
@@ -149,6 +160,8 @@ struct Fields {
     schema: Option<String>,
     points: Option<IgnoredAny>,
     about: Option<IgnoredAny>,
+    provenance: Option<serde_json::Value>,
+    command: Option<IgnoredAny>,
 }
 
 /// What is known of a document that is none of ours.
@@ -170,14 +183,20 @@ fn by_fields(document: &[u8]) -> Result<FileKind, Unknown> {
     }
     // A trace of pages as text has such an object in each line.
     let mut objects = serde_json::Deserializer::from_slice(document).into_iter();
-    let Fields { format, schema, points, about } = match objects.next() {
+    let Fields { format, schema, points, about, provenance, command } = match objects.next() {
         Some(Ok(fields)) => fields,
         Some(Err(error)) if error.is_eof() => return Err(Unknown::CutShort),
         _ => return Err(Unknown::Foreign),
     };
+    // Throughputs that were emulated are of no command.
+    let is_emulated = points.is_some()
+        && command.is_some()
+        && provenance.as_ref().and_then(|word| Provenance::named(word.as_str()?))
+            == Some(Provenance::Emulated);
     match (format.as_deref(), schema.as_deref()) {
         (Some(kilocore_lock_profile::FORMAT), _) => Ok(FileKind::LockProfile),
         (_, Some(kilocore_kernel_bench::document::SCHEMA)) => Ok(FileKind::BenchRun),
+        _ if is_emulated => Ok(FileKind::EmulatedProgram),
         _ if points.is_some() => Ok(FileKind::Measurements),
         _ if about.is_some() => Ok(FileKind::PageTrace),
         _ => Err(format.or(schema).map_or(Unknown::Foreign, Unknown::Called)),
@@ -251,6 +270,12 @@ mod tests {
             (b"{\"about\":{\"command\":[]}}\n{\"at\":1}\n", FileKind::PageTrace),
             (b"KC-REFER....", FileKind::References),
             (b"PERFILE2....", FileKind::SampledProfile),
+            (b"main thread;cores=8;main;[computing] 12\n", FileKind::EmulatedStacks),
+            (
+                b"{\"provenance\":\"emulated\",\"command\":\"a\",\"points\":[]}",
+                FileKind::EmulatedProgram,
+            ),
+            (b"{\"provenance\":\"emulated\",\"points\":[]}", FileKind::Measurements),
             (b"main;work;memcpy 12\nmain;work 7\n", FileKind::SampledProfile),
         ] {
             assert_eq!(kind(content), Ok(expected), "{}", String::from_utf8_lossy(content));

@@ -72,7 +72,17 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
         FileKind::PageTrace => {
             pages::forecast(file, target.machine.as_deref(), pool, reports)?;
         }
-        FileKind::SampledProfile | FileKind::BenchRun | FileKind::Machine => {
+        FileKind::EmulatedProgram => {
+            return Err(Failure::new(format!(
+                "{}: this is {kind}, from which nothing is forecast; give the table that `emulate --output \
+                 FILE.csv` writes",
+                file.display()
+            )));
+        }
+        FileKind::SampledProfile
+        | FileKind::BenchRun
+        | FileKind::Machine
+        | FileKind::EmulatedStacks => {
             return Err(Failure::new(format!(
                 "{}: this is {kind}, from which nothing is forecast; give a lock profile, a table of \
                  measured throughputs, a trace of references or a trace of pages",

@@ -1,6 +1,7 @@
 //! `kilocore show FILE`: what is in a file, whatever it is.
 
 mod bench;
+mod emulated;
 mod locks;
 mod measurements;
 mod pages;
@@ -21,7 +22,7 @@ use kilocore_command_line::reports::Reports;
 #[derive(Debug, Args)]
 #[command(after_help = examples::SHOW)]
 pub(crate) struct Arguments {
-    /// What `record` or `bench` wrote, a profile of another sampler, or measured throughputs. What it is
+    /// What `record`, `bench` or `emulate` wrote, a profile of another sampler, or measured throughputs. What it is
     /// is found out from its contents
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -53,6 +54,8 @@ pub(crate) fn show(arguments: &Arguments) -> Result<ExitCode, Failure> {
         FileKind::References => references::show(file, reports)?,
         FileKind::BenchRun => bench::show(file, reports)?,
         FileKind::Measurements => measurements::show(file, reports)?,
+        FileKind::EmulatedStacks => emulated::show_stacks(file, reports)?,
+        FileKind::EmulatedProgram => emulated::show(file, reports)?,
         FileKind::Machine => {
             let machine = kilocore_machine::read(file)?;
             machines::show(&machine, reports.json)?;

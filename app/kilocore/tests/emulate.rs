@@ -1,7 +1,8 @@
 //! `kilocore emulate` and `doctor --emulate`, as somebody types them.
 
+use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -145,7 +146,11 @@ fn a_part_of_a_program_is_emulated_and_one_that_is_not_there_is_refused() {
     let text = String::from_utf8_lossy(&text.stdout);
     assert!(text.contains("--warm-from 1000s was not reached before that"), "{text}");
     for (from, more, words) in [
-        ("mian", &[][..], "did you mean main?"),
+        (
+            "mian",
+            &[][..],
+            "did you mean main? If not, the compiler may have put it into its callers",
+        ),
         ("main@2", &[], "called it once"),
         ("2 weeks", &[], "200ms or 1.5s"),
         ("main@0", &[], "solve@3"),
@@ -159,6 +164,65 @@ fn a_part_of_a_program_is_emulated_and_one_that_is_not_there_is_refused() {
         assert_eq!(refused.status.code(), Some(2), "{from}: {said}");
         assert!(said.contains(words), "{from}: {said}");
     }
+}
+
+#[test]
+fn a_document_that_was_written_is_shown_with_the_figures_that_it_has() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "sums", SUMS, &[]);
+    let [written, stacks] = ["a.json", "stacks.txt"].map(|name| folder.path().join(name));
+    let [written, stacks] = [&written, &stacks].map(|path| path.to_str().expect("plain"));
+    let words = ["emulate", "--machine", "opteron-6344-4s", "--cores", "1,4", "--from", "threads"];
+    let files = ["--output", written, "--stacks", stacks];
+    let told = run(&[&words[..], &files].concat(), &program, &["{cores}", "400"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let show = |file: &str, more: &[&str]| {
+        let output = kilocore().arg("show").arg(file).args(more).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let shown = show(written, &[]);
+    assert!(shown.contains("from threads on opteron-6344-4s (emulated)"), "{shown}");
+    // What chance decides is not shown again.
+    let row = |text: &str| {
+        let row = text.lines().find(|line| line.starts_with("4  ")).expect("a row").to_owned();
+        row.split_whitespace().take(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row(&shown), row(&told));
+    let again: Value = serde_json::from_str(&show(written, &["--json"])).expect("a document");
+    let first = std::fs::read_to_string(written).expect("it is there");
+    assert_eq!(again, serde_json::from_str::<Value>(&first).expect("a document"));
+    let shown = show(stacks, &[]);
+    assert!(shown.contains("on 4 cores (emulated)") && shown.contains("add"), "{shown}");
+    std::fs::write(written, first.replace("\"end_ns\"", "\"end\"")).expect("there is room");
+    let refused = kilocore().args(["show", written]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains(written) && said.contains("emulate the program anew"), "{said}");
+}
+
+#[test]
+fn what_becomes_of_standard_input_is_said() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let file = folder.path().join("in");
+    std::fs::write(&file, "1\n2\n3\n").expect("there is room");
+    let said = |input: Stdio| {
+        let mut command = kilocore();
+        command.env("XDG_CACHE_HOME", folder.path()).env_remove("KILOCORE_NO_CACHE");
+        command.args(["emulate", "--machine", "opteron-6344-4s", "--cores", "1", "--", "cat"]);
+        let output = command.stdin(input).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr).contains("2\n3\n"))
+    };
+    const PIPE: &str = "as a pipe cannot be read again for each run; `< FILE` can";
+    let (piped, was_given) = said(Stdio::piped());
+    assert!(piped.contains(PIPE) && !was_given, "{piped}");
+    let (none, _) = said(Stdio::null());
+    assert!(!none.contains(PIPE) && !none.contains("standard input"), "{none}");
+    let (given, was_given) = said(File::open(&file).expect("it is there").into());
+    assert!(was_given && !given.contains(PIPE), "{given}");
+    assert!(given.contains("its standard input is a file; name that file"), "{given}");
 }
 
 #[test]

@@ -55,6 +55,54 @@ fn each_kind_of_file_is_shown() {
 }
 
 #[test]
+fn figures_are_said_to_be_what_their_file_says() {
+    let rows = "provenance,locks,cores,speedup\nemulated,mcs,1,1\nemulated,mcs,4,3.1\n";
+    let emulated = file("emulated.csv", rows.as_bytes());
+    let emulated = emulated.to_str().expect("plain");
+    let text = printed(&["show", emulated]);
+    assert!(text.contains("(emulated)") && !text.contains("measured"), "{text}");
+    assert_eq!(document(&["show", emulated])["provenance"], "emulated");
+    let text = printed(&["forecast", emulated]);
+    assert!(text.contains("(emulated, laws fitted)"), "{text}");
+    assert!(text.contains("from what was emulated") && !text.contains("measured"), "{text}");
+    assert_eq!(document(&["forecast", emulated])["provenance"], "emulated");
+    let more = file("emulated-more.csv", (rows.to_owned() + "emulated,mcs,8,4.1\n").as_bytes());
+    let more = more.to_str().expect("plain");
+    let machine = ["--machine", "core-i7-6700", "--lock", "mcs", "--cores", "8"];
+    let output = kilocore(&[&["forecast", more][..], &machine].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("emulated, and taken as if they were measured"), "{said}");
+    let unknown = file("dreamt.csv", rows.replace("emulated", "dreamt").as_bytes());
+    let unknown = unknown.to_str().expect("plain");
+    for command in ["show", "forecast"] {
+        refused(&[command, unknown], &[unknown, "line 2, column 1", "'dreamt'", "leave it out"]);
+    }
+}
+
+#[test]
+fn what_an_emulation_wrote_is_shown_as_what_it_is() {
+    let stacks = "main thread;cores=1;main;work;[computing] 7\n\
+                  main thread;cores=8;main;[in kernel] 100\n\
+                  other threads;cores=8;work;[computing] 900\n";
+    let stacks = file("emulated-stacks.txt", stacks.as_bytes());
+    let stacks = stacks.to_str().expect("plain");
+    let text = printed(&["show", stacks]);
+    for part in ["on 8 cores (emulated)", "900 ns", "1.00 µs in all", "on 1 core is not shown"] {
+        assert!(text.contains(part), "no '{part}' in: {text}");
+    }
+    for part in ["samples", "measured", "main thread", "[computing]"] {
+        assert!(!text.contains(part), "'{part}' in: {text}");
+    }
+    let shown = document(&["show", stacks]);
+    assert_eq!(shown["provenance"], "emulated");
+    assert_eq!(shown["functions"][0]["function"], "work");
+    refused(&["forecast", stacks], &["call stacks of an emulated program", "nothing is forecast"]);
+    let broken = file("emulated-stacks-broken.txt", b"main thread;cores=1;[spins] 7\nmain 5\n");
+    let broken = broken.to_str().expect("plain");
+    refused(&["show", broken], &[broken, "line 2", "remove the line"]);
+}
+
+#[test]
 fn a_page_of_a_lock_profile_needs_to_know_where_the_time_went() {
     let profile = checkout("data/profiles/rocksdb.json");
     refused(&["show", &profile, "--output", "x.csv"], &["x.csv", ".html"]);

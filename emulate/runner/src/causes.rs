@@ -1,5 +1,6 @@
 //! Where the time of a run went: the code that took it, and the lines that moved.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use kilocore_emulation_orders::{LineUse, Report, Sharing, UseKind};
@@ -22,7 +23,7 @@ pub struct FunctionTime {
 /// A cache line that moved between cores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HotLine {
-    /// The variable that begins it, or where it is.
+    /// The variable on it for which it moved most, from the first byte on that anybody needed, or where it is.
     pub data: String,
     /// How often a core needed it that another one had.
     pub moves: u64,
@@ -86,7 +87,7 @@ impl Causes {
             .sort_by(|a, b| time(b).total_cmp(&time(a)).then_with(|| a.function.cmp(&b.function)));
         functions.truncate(MOST_FUNCTIONS);
         let line = |line: &kilocore_emulation_orders::MovedLine| HotLine {
-            data: names.data(first_used(line.address, &line.uses)),
+            data: head(line.address, &line.uses, &mut names),
             moves: line.moves,
             waited_ns: line.waited_ns,
             sharing: line.sharing(),
@@ -97,9 +98,23 @@ impl Causes {
     }
 }
 
-/// The address of the lowest byte of a line that anybody needed: what lies before it may be another variable.
-fn first_used(line: u64, uses: &[LineUse]) -> u64 {
-    line + u64::from(uses.iter().map(|one| one.offset).min().unwrap_or(0))
+/// The variable for which a line moved most, from the lowest byte on that anybody needed: what lies before it may be
+/// another variable.
+fn head(line: u64, uses: &[LineUse], names: &mut Names<'_>) -> String {
+    // By variable, or all that is of none: the lowest byte and the moves.
+    let mut variables: Vec<(Option<String>, u32, u64)> = Vec::new();
+    for one in uses {
+        let variable = names.variable(line + u64::from(one.offset)).map(|(name, _)| name);
+        match variables.iter_mut().find(|(known, ..)| *known == variable) {
+            Some((_, lowest, moves)) => {
+                *lowest = one.offset.min(*lowest);
+                *moves += one.moves;
+            }
+            None => variables.push((variable, one.offset, one.moves)),
+        }
+    }
+    let most = variables.iter().max_by_key(|(_, lowest, moves)| (*moves, Reverse(*lowest)));
+    names.data(line + u64::from(most.map_or(0, |(_, lowest, _)| *lowest)))
 }
 
 /// Uses by the same function of the same bytes are one.

@@ -84,26 +84,33 @@ impl<'a> Names<'a> {
 
     /// The variable at an address and how far behind its beginning that is, or what else lies there.
     pub(crate) fn data(&mut self, address: u64) -> String {
-        // What a file does not have, such as variables that are zero at first, lies behind what it has.
-        let before = self.files.iter().filter(|file| file.start <= address);
-        let Some(file) = before.max_by_key(|file| file.start) else {
+        let Some(file) = self.file_before(address) else {
             return format!("memory at {address:#x}");
         };
         let name = name(&file.path);
-        let variable = self.symbols(file, address).and_then(|(_, variables, own)| {
-            let (variable, behind) = variables.at(own)?;
-            Some(match behind {
-                0 => variable.into_owned(),
-                _ => format!("{variable}+{behind}"),
-            })
-        });
-        match variable {
-            Some(variable) => format!("{variable} in {name}"),
+        match self.variable(address) {
+            Some((variable, 0)) => format!("{variable} in {name}"),
+            Some((variable, behind)) => format!("{variable}+{behind} in {name}"),
             None if address < file.end => {
                 format!("{name}+{:#x}", address - file.start + file.offset)
             }
             None => format!("memory at {address:#x}"),
         }
+    }
+
+    /// The variable at an address and how far behind its beginning that is.
+    pub(crate) fn variable(&mut self, address: u64) -> Option<(String, u64)> {
+        let file = self.file_before(address)?;
+        let (_, variables, own) = self.symbols(file, address)?;
+        let (variable, behind) = variables.at(own)?;
+        Some((variable.into_owned(), behind))
+    }
+
+    /// The file that an address is of. What a file does not have, such as variables that are zero at first, lies behind
+    /// what it has.
+    fn file_before(&self, address: u64) -> Option<&'a MappedFile> {
+        let before = self.files.iter().filter(|file| file.start <= address);
+        before.max_by_key(|file| file.start)
     }
 
     /// The symbols of a file, and what the file itself calls an address.

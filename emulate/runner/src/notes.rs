@@ -14,27 +14,42 @@ const SET_TIME: f64 = 1.02;
 /// By how many times more cores have to be busy then.
 const BUSIER: f64 = 1.5;
 
-/// Its lines, of a program under each choice of locks. The part of it that was asked for is said in these words.
-pub(crate) fn of(
-    orders: &Orders,
-    cycles_from: CyclesFrom,
-    part: &str,
-    variants: &[Variant],
-) -> Vec<String> {
+/// What to say of a program that did not get the pipe that was to be its input.
+pub const PIPE_LEFT_OUT: &str =
+    "Its input was empty, as a pipe cannot be read again for each run; `< FILE` can";
+
+/// A program whose runs are shown.
+pub(crate) struct Shown<'a> {
+    pub(crate) orders: &'a Orders,
+    pub(crate) cycles_from: CyclesFrom,
+    /// Whether somebody gave a pipe for its input, which it did not get.
+    pub(crate) pipe_left_out: bool,
+    /// The part of it that was asked for, in words.
+    pub(crate) part: &'a str,
+    /// Its runs under each choice of locks.
+    pub(crate) variants: &'a [Variant],
+}
+
+/// The lines about it.
+pub(crate) fn of(shown: &Shown<'_>) -> Vec<String> {
+    let &Shown { orders, cycles_from, pipe_left_out, part, variants } = shown;
     let mut lines = vec![
         "faster: times as fast as on the fewest cores; alone: before the first thread that the"
             .to_owned(),
         "program makes and after the last one; threads faster: the same of what is between"
             .to_owned(),
     ];
+    if pipe_left_out {
+        lines.push(format!("{PIPE_LEFT_OUT}."));
+    }
     lines.extend(chance(variants));
     lines.extend(set_time(variants));
     lines.extend(elsewhere(variants));
     if cycles_from == CyclesFrom::Estimated {
         lines.extend(cycles(orders.cycles_per_instruction));
     }
-    let shown = row::of(variants).map(|row| (row.variant.said(), row.cores, row.runs));
-    lines.extend(known::lines(&shown.collect::<Vec<_>>()));
+    let runs = row::of(variants).map(|row| (row.variant.said(), row.cores, row.runs));
+    lines.extend(known::lines(&runs.collect::<Vec<_>>()));
     lines.extend(window_of(&orders.window, part, variants));
     lines
 }
@@ -76,7 +91,7 @@ fn set_time(variants: &[Variant]) -> Vec<String> {
     let times = || reports().map(|(_, report)| report.end_ns);
     let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     let busy = |(cores, report): (u32, &Report)| {
-        let [working, stalled, spinning, system, _] = shares(cores, report);
+        let [working, stalled, spinning, system, _] = shares(cores, report.end_ns, &report.threads);
         f64::from(cores) * (working + stalled + spinning + system)
     };
     let (Some(first), Some(last)) = (reports().next().map(busy), reports().next_back().map(busy))

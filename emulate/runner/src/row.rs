@@ -41,10 +41,22 @@ fn gain(report: &Report, own: &Report) -> f64 {
     compared_ns(own, report) / compared_ns(report, own)
 }
 
+/// The columns of how a program scales, behind those of its time.
+pub(crate) const AFTER_TIME: [&str; 8] = [
+    "faster",
+    "alone",
+    "threads faster",
+    "computes",
+    "waits for lines",
+    "spins",
+    "in kernel",
+    "idle",
+];
+
 /// The parts of the time of all threads' cores that each kind of time is. The rest they had no core, or slept.
-pub(crate) fn shares(cores: u32, report: &Report) -> [f64; 5] {
-    let sum = |of: fn(&ThreadTimes) -> f64| report.threads.iter().map(of).sum::<f64>();
-    let all = report.end_ns * f64::from(cores);
+pub(crate) fn shares(cores: u32, end_ns: f64, threads: &[ThreadTimes]) -> [f64; 5] {
+    let sum = |of: fn(&ThreadTimes) -> f64| threads.iter().map(of).sum::<f64>();
+    let all = end_ns * f64::from(cores);
     let parts = [
         sum(|thread| thread.working_ns),
         sum(|thread| thread.stalled_ns),

@@ -143,8 +143,10 @@ fn on_core(
     }
     let mut point = run_under_qemu(&asked, input, core, symbols)?;
     if is_given_a_file && emulator.runs().is_some() {
-        point.for_once =
-            Some("its input is a file without a name; name one if it takes one".to_owned());
+        point.for_once = Some(
+            "its standard input is a file; name that file to it instead, if it takes names"
+                .to_owned(),
+        );
     }
     if let Some((runs, question)) = &kept
         && !point.ended_badly()

@@ -12,8 +12,14 @@ use crate::names::{Names, Symbols};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StackTimes(BTreeMap<String, f64>);
 
+/// Whose stack it is, as the first part of it.
+pub(crate) const BEGINNINGS: [&str; Stacks::BEGINNINGS] = ["main thread", "other threads"];
+
+/// What stands before the number of cores, in the second part.
+pub(crate) const ON: &str = "cores=";
+
 /// What a thread does, as the last part of a stack.
-const DOES: [&str; 4] = ["[computing]", "[waits for lines]", "[spins]", "[in kernel]"];
+pub(crate) const DOES: [&str; 4] = ["[computing]", "[waits for lines]", "[spins]", "[in kernel]"];
 
 impl StackTimes {
     /// Those that a run reports.
@@ -25,8 +31,7 @@ impl StackTimes {
             return all;
         }
         // Which of the beginnings a call is behind, and its functions.
-        let mut behind: Vec<(usize, String)> =
-            vec![(0, "main thread".to_owned()), (1, "other threads".to_owned())];
+        let mut behind: Vec<(usize, String)> = (0..).zip(BEGINNINGS.map(str::to_owned)).collect();
         for call in &calls[Stacks::BEGINNINGS..] {
             let (beginning, before) = &behind[call.before as usize];
             let function = match call.code {

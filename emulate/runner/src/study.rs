@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use crate::cycles::CyclesFrom;
 use crate::document::Document;
-use crate::row::{self, Row, compared_ns, shares};
+use crate::notes::Shown;
+use crate::row::{self, AFTER_TIME, Row, compared_ns, shares};
+use crate::stacks::ON;
 use crate::words::number_of;
 use crate::{Runs, Variant, cause_tables, chain_tables, known, notes};
 
@@ -24,6 +26,8 @@ pub struct Emulated {
     pub orders: Orders,
     /// How it is known how many cycles an instruction takes.
     pub cycles_from: CyclesFrom,
+    /// Whether somebody gave a pipe for the program's input, which it did not get.
+    pub pipe_left_out: bool,
     /// The program as it is, and then under each choice of other locks. At least one, all on the same numbers of
     /// cores.
     pub variants: Vec<Variant>,
@@ -35,7 +39,7 @@ impl Emulated {
     #[must_use]
     pub fn folded(&self) -> String {
         let of = |row: Row<'_>| {
-            let on = format!("cores={}{}", row.cores, row.variant.said());
+            let on = format!("{ON}{}{}", row.cores, row.variant.said());
             row.runs.shown().stacks.lines(&on).collect::<String>()
         };
         self.rows().map(of).collect()
@@ -62,7 +66,7 @@ impl Emulated {
         let differ = variant.differs();
         let row = |(cores, runs): &(u32, Runs)| {
             let report = &runs.shown().report;
-            let [working, stalled, spinning, system, idle] = shares(*cores, report);
+            let shares = shares(*cores, report.end_ns, &report.threads);
             let parallel = variant.parallel_speedup(report);
             let mut figures = vec![number::nanoseconds(report.end_ns)];
             let times = || runs.range(|point| point.report.end_ns);
@@ -71,26 +75,12 @@ impl Emulated {
                 number::multiple(variant.speedup(report)),
                 number::nanoseconds(report.serial_ns()),
                 parallel.map_or_else(|| number::NONE.to_owned(), number::multiple),
-                number::percent(working),
-                number::percent(stalled),
-                number::percent(spinning),
-                number::percent(system),
-                number::percent(idle),
             ]);
+            figures.extend(shares.map(number::percent));
             (cores.to_string(), figures)
         };
-        let after = [
-            "faster",
-            "alone",
-            "threads faster",
-            "computes",
-            "waits for lines",
-            "spins",
-            "in kernel",
-            "idle",
-        ];
         let chance = differ.then_some("by chance");
-        let headings = ["time"].into_iter().chain(chance).chain(after);
+        let headings = ["time"].into_iter().chain(chance).chain(AFTER_TIME);
         Table {
             name: format!("scaling-{}", variant.name()),
             title: format!(
@@ -236,7 +226,13 @@ impl Study for Emulated {
     fn tables(&self) -> Vec<Table> {
         let mut tables: Vec<Table> = self.variants.iter().map(|of| self.scaling(of)).collect();
         if let Some(last) = tables.last_mut() {
-            last.below = notes::of(&self.orders, self.cycles_from, &self.part(), &self.variants);
+            last.below = notes::of(&Shown {
+                orders: &self.orders,
+                cycles_from: self.cycles_from,
+                pipe_left_out: self.pipe_left_out,
+                part: &self.part(),
+                variants: &self.variants,
+            });
         }
         let gains = (self.variants.len() > 1).then(|| self.gains());
         let causes = self.variants.iter().flat_map(|variant| {

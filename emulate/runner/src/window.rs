@@ -51,12 +51,14 @@ fn none_in(path: &Path, function: &str) -> String {
     let near = nearest(function, names.iter().map(String::as_str));
     let part = || names.iter().find(|name| name.contains(function)).map(String::as_str);
     const OF_LIBRARY: &str = "write FILE:FUNCTION for one of a library, as in libfoo.so:solve";
-    let near = match near.or_else(part) {
-        Some(near) => format!("did you mean {near}?"),
+    const INLINED: &str =
+        "the compiler may have put it into its callers, which `__attribute__((noinline))` prevents";
+    let mend = match near.or_else(part) {
+        Some(near) => format!("did you mean {near}? If not, {INLINED}"),
         None if names.is_empty() => format!("it has no symbols of functions; {OF_LIBRARY}"),
-        None => format!("the compiler may have put it into its callers; {OF_LIBRARY}"),
+        None => format!("{INLINED}; {OF_LIBRARY}"),
     };
-    format!("{} has no function of that name; {near}", path.display())
+    format!("{} has no function of that name; {mend}", path.display())
 }
 
 /// Whether a run had the part that was asked for, as somebody has typed it and as it was found.

@@ -45,3 +45,10 @@ fn planted_true_sharing_is_named_with_its_variable_and_its_function() {
         );
     }
 }
+
+#[test]
+fn a_line_is_headed_by_the_variable_for_which_it_moves_most() {
+    let (point, _) = on(8, &program("heads", &[]), &["8", "4000"]);
+    let line = point.causes.lines.first().expect("lines moved");
+    assert_eq!(line.data, "busy in heads", "{line:?}");
+}

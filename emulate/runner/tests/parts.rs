@@ -177,6 +177,7 @@ fn a_place_that_is_never_reached_is_told() {
     let error = refused("sovle", "");
     let EmulateError::NoFunction { option: "--from", why, .. } = &error else { panic!("{error}") };
     assert!(why.contains("did you mean solve?"), "{error}");
+    assert!(why.contains("into its callers") && why.contains("noinline"), "{error}");
     let error = refused("", "zzz_no_such_thing");
     let EmulateError::NoFunction { option: "--until", .. } = &error else { panic!("{error}") };
     for (from, until, option, place, words) in [

@@ -2,8 +2,7 @@
 
 use kilocore_forecast::fit::{ComparedPoint, ComparedVariant, Comparison, FittedLaw};
 use kilocore_show::{
-    About, Across, Generated, Host, Line, Lines, Mark, Points, Provenance, Study, Table, Unit,
-    number,
+    About, Across, Generated, Host, Line, Lines, Mark, Points, Study, Table, Unit, number,
 };
 use serde::Serialize;
 
@@ -28,7 +27,7 @@ impl Study for VariantsReport<'_> {
         About {
             generated: self.generated.clone(),
             kind: "Measured throughputs",
-            title: "How the measured variants scale with cores".to_owned(),
+            title: format!("How the {} variants scale with cores", from(self.comparison)),
             host: Host::named("the machine of the measurements", "not simulated".to_owned()),
             parameters: Vec::new(),
         }
@@ -58,7 +57,7 @@ impl Study for VariantsReport<'_> {
         let laws = laws.filter(|_| comparison.variants.len() <= MOST_LAWS);
         vec![Lines {
             title: "Throughput by cores".to_owned(),
-            mark: Mark::new(Provenance::Measured, "; laws fitted"),
+            mark: Mark::new(comparison.provenance, "; laws fitted"),
             across: Across::Cores,
             up: "in the unit of the measurements".to_owned(),
             by: "variant",
@@ -75,6 +74,11 @@ impl Study for VariantsReport<'_> {
         }
         tables
     }
+}
+
+/// The word for where the points come from.
+fn from(comparison: &Comparison) -> &'static str {
+    comparison.provenance.name()
 }
 
 /// The law of a variant, up to the most cores that it is asked for.
@@ -123,18 +127,22 @@ fn laws(comparison: &Comparison) -> Table {
         (name, figures)
     };
     let headings = ["shape", "peak", "at", "λ", "σ", "κ", "law peak", &forecast, "misses by"];
+    let from = from(comparison);
     let mut below = vec![
-        "shape, peak and at: as measured; λ, σ, κ and the rest: of the universal scalability law,"
-            .to_owned(),
-        "which is Amdahl's where κ is 0; misses by: how far the law is from what was measured"
-            .to_owned(),
+        format!(
+            "shape, peak and at: as {from}; λ, σ, κ and the rest: of the universal scalability law,"
+        ),
+        format!(
+            "which is Amdahl's where κ is 0; misses by: how far the law is from what was {from}"
+        ),
     ];
     below.extend(comparison.assumed.iter().map(|how| format!("taken to be so: {how}")));
     below.extend(comparison.left_out.iter().map(|left_out| format!("left out: {left_out}")));
     Table {
         name: "laws".to_owned(),
-        title: "How each variant scales, in the unit of the measurements (measured, laws fitted)"
-            .to_owned(),
+        title: format!(
+            "How each variant scales, in the unit of the measurements ({from}, laws fitted)"
+        ),
         mark: None,
         front: "variant",
         headings: headings.into(),
@@ -157,7 +165,7 @@ fn best(comparison: &Comparison) -> Table {
     Table {
         name: "best".to_owned(),
         title: "The best variant by cores".to_owned(),
-        mark: Some(Mark::new(Provenance::Measured, "")),
+        mark: Some(Mark::new(comparison.provenance, "")),
         front: "cores",
         headings: ["best", "throughput", "next", "best to next"].into(),
         rows: rows.collect(),

@@ -19,6 +19,10 @@ pub enum Provenance {
 }
 
 impl Provenance {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Measured, Self::Simulated, Self::Emulated, Self::Published, Self::Estimated];
+
     /// Returns the word that stands beside figures of this kind.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -29,5 +33,11 @@ impl Provenance {
             Provenance::Published => "published",
             Provenance::Estimated => "estimated",
         }
+    }
+
+    /// Returns the kind of figure that has this word beside it.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == word)
     }
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use indicatif::ProgressBar;
+use kilocore_figures::Provenance;
 use kilocore_forecast::fit::{
     Atlas, Comparison, LeftOut, MeasuredTable, Measurements, Named, Outlook, ReadError, Wanted,
 };
@@ -186,6 +187,13 @@ fn of_machine(
     measurements.leave_out_beyond(&machine.name, machine.hardware_threads()).map_err(about)?;
     for how in &table.assumed {
         say(&format!("{}: taken to be so: {how}", file.display()));
+    }
+    if table.provenance != Provenance::Measured {
+        let from = table.provenance.name();
+        say(&format!(
+            "{}: its throughputs are {from}, and taken as if they were measured",
+            file.display()
+        ));
     }
     tell(file, &measurements.left_out);
     Ok(measurements)

@@ -42,7 +42,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     });
     let document = MeasurementsDocument {
         schema: "kilocore-measurements-summary/1",
-        provenance: Provenance::Measured,
+        provenance: table.provenance,
         points: points.collect(),
         assumed: &table.assumed,
         left_out: &table.left_out,
@@ -65,8 +65,9 @@ fn in_words(file: &Path, table: &MeasuredTable) -> String {
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let rows: Vec<(String, Vec<String>)> = table.variants.iter().map(row).collect();
     let mut text = format!(
-        "{}: throughput by numbers of cores, in the unit of the measurements (measured)\n{}",
+        "{}: throughput by numbers of cores, in the unit of the measurements ({})\n{}",
         file.display(),
+        table.provenance.name(),
         kilocore_show::terminal::figures_table("lock", &headings, &rows, output::width())
     );
     for how in &table.assumed {

@@ -13,7 +13,7 @@ use crate::fit::{LeftOut, MeasuredTable, Variant};
 pub struct Comparison {
     /// The format of the document.
     pub schema: &'static str,
-    /// Always `measured`: where the points come from.
+    /// Where the points come from.
     pub provenance: Provenance,
     /// What was measured.
     pub points: Vec<ComparedPoint>,
@@ -132,7 +132,7 @@ impl Comparison {
         }
         Ok(Self {
             schema: "kilocore-comparison/1",
-            provenance: Provenance::Measured,
+            provenance: table.provenance,
             best: best(&points),
             points,
             variants,

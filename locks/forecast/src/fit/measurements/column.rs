@@ -28,6 +28,8 @@ pub(super) enum Role {
         /// By what they are multiplied.
         scale: f64,
     },
+    /// Whether the figures were measured, simulated or something else.
+    Provenance,
     /// The unit of the figures, in words.
     Unit,
     /// What is not needed: deviations, percentiles, counters.
@@ -180,6 +182,7 @@ impl Role {
         match words.as_str() {
             "given" => return Self::Given,
             "program" | "machine" => return Self::Subject,
+            "provenance" => return Self::Provenance,
             "unit" | "units" => return Self::Unit,
             _ if is(&CORES) => return Self::Cores,
             _ if is(&THREADS) => return Self::Threads,

@@ -12,8 +12,12 @@ use super::shape::ONLY_VARIANT;
 /// The required keys. Each may have any of the names listed; the first name that is present counts.
 const NEEDED: [(&str, &[&str]); 2] = [
     ("threads", &["cores", "threads"]),
-    (ONLY_VARIANT, &["given", "throughput", "throughput_per_s"]),
+    (ONLY_VARIANT, &[GIVEN, "throughput", "throughput_per_s"]),
 ];
+/// The key of what was measured where `throughput` is a forecast.
+const GIVEN: &str = "given";
+/// The key of the document, or of a point, that says where throughputs come from.
+const PROVENANCE: &str = "provenance";
 /// Keys that name the lock or another variant. If no point has one, there is one variant.
 const NAMES: [&str; 2] = ["lock", "variant"];
 
@@ -43,6 +47,7 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
     let mut objects = points.iter().filter_map(Value::as_object);
     let is_named = objects.any(|point| NAMES.iter().any(|&name| point.contains_key(name)));
     let mut rows = Rows::default();
+    come_from(&document, points, &mut rows)?;
     for (index, point) in (0..).zip(points) {
         let row = match point {
             Value::Object(point) => row(point, is_named),
@@ -54,6 +59,23 @@ pub(super) fn read(text: &str) -> Result<Rows, ReadError> {
         }
     }
     Ok(rows)
+}
+
+/// Notes where the document says that the throughputs come from. Beside what was given, it is about the forecast.
+fn come_from(document: &Value, points: &[Value], rows: &mut Rows) -> Result<(), ReadError> {
+    if points.iter().any(|point| point.get(GIVEN).is_some()) {
+        return Ok(());
+    }
+    let place = InputPlace::Columns(vec![PROVENANCE.to_owned()]);
+    let all = [(place, document)].into_iter();
+    for (place, said) in all.chain((0..).map(InputPlace::Point).zip(points)) {
+        match said.get(PROVENANCE) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(word)) => rows.come_from(word.trim(), place)?,
+            Some(other) => rows.come_from(&other.to_string(), place)?,
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a document if one of the required keys is missing in all of its points.
@@ -83,7 +105,7 @@ fn row(point: &Map<String, Value>, is_named: bool) -> Result<Row, String> {
         Some(Value::String(text)) => Some(text.trim().to_owned()),
         Some(other) => Some(other.to_string()),
     };
-    if point.get("given") == Some(&Value::Null) {
+    if point.get(GIVEN) == Some(&Value::Null) {
         return Err("forecast, not measured: given is null".to_owned());
     }
     let (_, throughputs) = NEEDED[1];

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use kilocore_figures::Provenance;
 use thiserror::Error;
 
 use super::place::{InputPlace, LeftOut};
@@ -131,6 +132,30 @@ pub enum ReadError {
         /// The unit of this row.
         second: String,
     },
+    /// The input says in a word that nobody knows where its figures come from.
+    #[error(
+        "{place}: the provenance is '{word}'; write one of {}, or leave it out where figures are measured",
+        provenances()
+    )]
+    UnknownProvenance {
+        /// Where it stands.
+        place: InputPlace,
+        /// What stands there.
+        word: String,
+    },
+    /// Some figures were measured, and others were not.
+    #[error(
+        "{place}: the provenance is '{}' here and '{}' before; keep the figures of one",
+        .second.name(), .first.name()
+    )]
+    TwoProvenances {
+        /// The first place with another one.
+        place: InputPlace,
+        /// That of the figures before.
+        first: Provenance,
+        /// The one of this place.
+        second: Provenance,
+    },
     /// A figure can be read in two ways.
     #[error(
         "line {line}, column {column} ({name}): '{figure}' can be {thousands} or {decimal}, and {gap}; \
@@ -227,6 +252,11 @@ fn what_is_missing(found: &[String], missing: &[&str]) -> String {
         missing.join(" and no column "),
         if quoted.is_empty() { "none".to_owned() } else { quoted.join(", ") },
     )
+}
+
+/// The words that say where figures come from.
+fn provenances() -> String {
+    Provenance::ALL.map(Provenance::name).join(", ")
 }
 
 /// How many rows are named if none can be used.

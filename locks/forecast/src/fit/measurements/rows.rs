@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kilocore_figures::ascending;
+use kilocore_figures::{Provenance, ascending};
 
-use super::error::ReadError;
+use super::error::{ReadError, shown};
 use super::place::{InputPlace, LeftOut};
 use super::variants::{MeasuredTable, Variant, VariantPoint, lock_named};
 
@@ -21,9 +21,25 @@ pub(super) struct Rows {
     throughputs: BTreeMap<(usize, u32), Vec<f64>>,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) assumed: Vec<String>,
+    /// What the input says of where its figures come from.
+    provenance: Option<Provenance>,
 }
 
 impl Rows {
+    /// Notes the word by which the input says at a place where figures come from.
+    ///
+    /// # Errors
+    /// [`ReadError::UnknownProvenance`] if that is none; [`ReadError::TwoProvenances`] if it was another one before.
+    pub(super) fn come_from(&mut self, word: &str, place: InputPlace) -> Result<(), ReadError> {
+        let Some(second) = Provenance::named(word) else {
+            return Err(ReadError::UnknownProvenance { place, word: shown(word) });
+        };
+        match *self.provenance.get_or_insert(second) {
+            first if first == second => Ok(()),
+            first => Err(ReadError::TwoProvenances { place, first, second }),
+        }
+    }
+
     /// Adds a measurement.
     ///
     /// # Errors
@@ -77,14 +93,17 @@ impl Rows {
             let lock = lock_named(&name);
             Variant { lock, name, points: Vec::new() }
         };
-        let mut variants: Vec<Variant> = self.names.into_iter().map(variant).collect();
-        for ((index, cores), repeats) in self.throughputs {
+        let mut variants: Vec<Variant> =
+            std::mem::take(&mut self.names).into_iter().map(variant).collect();
+        for ((index, cores), repeats) in std::mem::take(&mut self.throughputs) {
             let sorted = ascending(repeats);
             let upper = sorted[sorted.len() / 2];
             let lower = sorted[(sorted.len() - 1) / 2];
             let throughput = lower.midpoint(upper);
             variants[index].points.push(VariantPoint { cores, throughput });
         }
-        Ok(MeasuredTable { variants, assumed: self.assumed, left_out: self.left_out })
+        let provenance = self.provenance.unwrap_or(Provenance::Measured);
+        let Self { assumed, left_out, .. } = self;
+        Ok(MeasuredTable { provenance, variants, assumed, left_out })
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Shape {
     pub(super) variant: Option<usize>,
     /// The columns of figures.
     pub(super) figures: Vec<Figures>,
+    /// The column that says whether the figures were measured.
+    pub(super) provenance: Option<usize>,
     /// Columns that must say the same in all rows.
     pub(super) subjects: Vec<usize>,
     /// Names of columns that are not needed.
@@ -94,6 +96,7 @@ impl Shape {
             threads: None,
             variant: None,
             figures: (1..columns).map(figures).collect(),
+            provenance: None,
             subjects: Vec::new(),
             ignored: Vec::new(),
             assumed: vec![format!(
@@ -222,14 +225,29 @@ impl Columns<'_> {
             }
         }
         let subjects = self.all(&roles, |role| *role == Role::Subject);
+        // Beside what was given, it is about the forecast.
+        let provenance = self.only(&roles, "the provenance", |role| *role == Role::Provenance)?;
+        let provenance = provenance.filter(|_| !roles.contains(&Role::Given));
         let threads = threads.filter(|_| cores.is_some());
         let mut used: BTreeSet<usize> = [count].into_iter().chain(threads).chain(variant).collect();
+        used.extend(provenance);
         used.extend(figures.iter().map(|figures| figures.column));
         let ignored = self.names.iter().enumerate();
         let ignored = ignored.filter(|(column, name)| !used.contains(column) && !name.is_empty());
         let ignored = ignored.map(|(_, name)| shown(name)).collect();
         let names = self.names.clone();
-        Ok(Shape { names, first_row, count, threads, variant, figures, subjects, ignored, assumed })
+        Ok(Shape {
+            names,
+            first_row,
+            count,
+            threads,
+            variant,
+            figures,
+            provenance,
+            subjects,
+            ignored,
+            assumed,
+        })
     }
 
     fn all(&self, roles: &[Role], wanted: impl Fn(&Role) -> bool) -> Vec<usize> {

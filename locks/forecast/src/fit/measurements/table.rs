@@ -95,6 +95,12 @@ impl Table<'_> {
         rows.assumed.clone_from(&shape.assumed);
         rows.ignore_columns(shape.ignored.clone());
         self.check_subjects()?;
+        if let Some(column) = shape.provenance {
+            for row in self.rows {
+                let place = InputPlace::Field { line: row.line, column: column as u64 + 1 };
+                row.field(column).map_or(Ok(()), |word| rows.come_from(word, place))?;
+            }
+        }
         let notations = self.notations();
         for row in self.rows {
             let mut leave_out = |column: Option<usize>, why: String| {

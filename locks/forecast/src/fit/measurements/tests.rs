@@ -1,5 +1,6 @@
 //! Input that users may supply, good and bad.
 
+use kilocore_figures::Provenance;
 use kilocore_locks::LockId;
 use proptest::prelude::*;
 
@@ -49,6 +50,49 @@ fn what_spreadsheets_write_is_understood() {
         assert_eq!(read.points, expected.points, "{text}");
         assert_eq!(read.left_out, [], "{text}");
     }
+}
+
+#[test]
+fn where_figures_come_from_is_what_the_input_says() {
+    for (text, from) in [
+        ("lock,cores,throughput\nmcs,6,20\n", Provenance::Measured),
+        (
+            "provenance,locks,cores,time_ns,speedup\nemulated,own,1,5,1\nemulated,own,2,3,1.6\n",
+            Provenance::Emulated,
+        ),
+        ("provenance;threads;a;b\npublished;1;5;6\n;2;5;6\n", Provenance::Published),
+        (
+            r#"{"provenance":"simulated","points":[{"cores":6,"throughput":20}]}"#,
+            Provenance::Simulated,
+        ),
+        (r#"[{"cores":6,"throughput":20,"provenance":"emulated"}]"#, Provenance::Emulated),
+        // What was given was measured, and what was forecast beside it was simulated.
+        ("lock,cores,throughput,given,provenance\nmcs,6,20,19,simulated\n", Provenance::Measured),
+        (
+            r#"{"provenance":"simulated","points":[{"cores":6,"throughput":20,"given":19}]}"#,
+            Provenance::Measured,
+        ),
+    ] {
+        let table = MeasuredTable::parse(text.as_bytes()).expect(text);
+        assert_eq!(table.provenance, from, "{text}");
+    }
+    let known = "measured, simulated, emulated, published, estimated";
+    refused(
+        b"lock,cores,throughput,provenance\nmcs,6,20,measured\nmcs,7,20,dreamt\n",
+        &["line 3, column 4", "'dreamt'", known, "leave it out"],
+    );
+    refused(
+        b"lock,cores,throughput,provenance\nmcs,6,20,measured\nmcs,7,20,emulated\n",
+        &["line 3, column 4", "'emulated' here and 'measured' before", "keep"],
+    );
+    refused(
+        br#"{"provenance":7,"points":[{"cores":6,"throughput":20}]}"#,
+        &["column provenance", "'7'", known],
+    );
+    refused(
+        br#"{"points":[{"cores":6,"throughput":20,"provenance":"x"}]}"#,
+        &["point 0", "'x'", known],
+    );
 }
 
 #[test]

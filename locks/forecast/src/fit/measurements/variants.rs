@@ -1,6 +1,6 @@
 //! What was measured of each variant of a program: under each lock, or of whatever else was varied.
 
-use kilocore_figures::CurvePoint;
+use kilocore_figures::{CurvePoint, Provenance};
 use kilocore_locks::LockId;
 use serde::Serialize;
 
@@ -29,8 +29,10 @@ pub struct Variant {
 }
 
 /// A table of throughputs by variants and cores.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredTable {
+    /// Where the throughputs come from: measured, unless the input says something else.
+    pub provenance: Provenance,
     /// The variants, in the order of the input. There is at least one.
     pub variants: Vec<Variant>,
     /// What was taken to be so though the input does not say it, in sentences without a full stop.
