@@ -13,8 +13,8 @@ use crate::seen::Clock;
 use crate::timers::Sleeps;
 use crate::{
     binding, calls, clock, depends, dying, files, futexes, memory, outside, paths, polls,
-    repeatable, repeats, report, samples, seen, sleeping, threads, timers, watchdog, watched,
-    window,
+    repeatable, repeats, report, samples, seen, signals, sleeping, threads, timers, watchdog,
+    watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -108,6 +108,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         | libc::SYS_rt_sigqueueinfo
         | libc::SYS_rt_tgsigqueueinfo => {
             window::sends_signal(call, arguments);
+            signals::sends(thread, call, arguments);
         }
         libc::SYS_exit => threads::end(),
         libc::SYS_exit_group => threads::exit(a),
@@ -195,6 +196,7 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);
         }
+        libc::SYS_rt_sigaction => signals::action(arguments[0], arguments[1]),
         libc::SYS_rt_sigprocmask => timers::blocks(&thread, arguments),
         libc::SYS_alarm => timers::alarm_is_set(),
         libc::SYS_setitimer if timers::is_simulated(arguments[0]) => {

@@ -8,6 +8,7 @@ use kilocore_emulation::EmulateError;
 use crate::support::{on, program, try_on};
 
 const SEGV: i32 = 11;
+const TERM: i32 = 15;
 
 /// What a thread does, and the signal that ends the program then.
 const CRASHES: [(&str, i32); 7] = [
@@ -46,6 +47,15 @@ fn threads_that_wait_in_calls_do_not_go_on_when_another_one_crashes() {
     for others in ["mixed", "futex", "nap", "poll"] {
         for how in ["segv", "abort"] {
             assert_ends(how, others, if how == "segv" { SEGV } else { 6 });
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_the_program_whatever_the_thread_does_that_gets_it() {
+    for others in ["compute", "futex", "nap", "poll"] {
+        for how in ["kill", "tgkill"] {
+            assert_ends(how, others, TERM);
         }
     }
 }
