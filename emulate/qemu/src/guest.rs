@@ -13,7 +13,7 @@ use kilocore_sim::{Filter, Guest, Guests, SimError};
 
 use crate::call::Call;
 use crate::counts::HANDOVERS;
-use crate::{calls, clock, conditions, repeats, report, stacks, stuck};
+use crate::{calls, clock, conditions, dying, host, repeats, report, stacks, stuck};
 
 /// The number of no processor of QEMU's.
 const NOBODY: c_uint = c_uint::MAX;
@@ -38,6 +38,8 @@ pub(crate) fn call_when_due(happens: fn(Cycles)) {
 pub(crate) struct Thread {
     /// The processor of QEMU's that it has.
     processor: c_uint,
+    /// The number by which the host's kernel knows it.
+    pub(crate) number: libc::c_long,
     pub(crate) guest: Guest,
     pub(crate) repeats: repeats::Repeats,
     /// The address of the last load for which a line had to come.
@@ -71,6 +73,7 @@ pub(crate) fn machine() -> Option<&'static Guests> {
 pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
     let thread = Thread {
         processor: vcpu,
+        number: host::number(),
         guest,
         repeats: repeats::Repeats::default(),
         fetched: Cell::new(0),
@@ -92,6 +95,7 @@ pub(crate) fn this_thread() -> Option<Rc<Thread>> {
 
 /// The calling thread is no task any more.
 pub(crate) fn leave() -> Option<Rc<Thread>> {
+    dying::runs(0);
     RUNS.store(NOBODY, Ordering::Relaxed);
     THREAD.take()
 }
@@ -115,6 +119,7 @@ pub(crate) fn runs(vcpu: c_uint) -> bool {
 
 /// Lets the simulator do something for the calling thread, which runs. Others may run meanwhile.
 pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R {
+    dying::runs(0);
     thread.guest.compute(clock::take_passed());
     let before = stacks::times(&thread.guest);
     let done = work(&thread.guest);
@@ -127,11 +132,13 @@ pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R 
 pub(crate) fn goes_on(thread: &Thread) {
     let Some(machine) = machine() else { return };
     if machine.is_over() {
+        dying::stay_if_in_call();
         return stop();
     }
     if RUNS.swap(thread.processor, Ordering::Relaxed) != thread.processor {
         HANDOVERS.more();
     }
+    dying::runs(thread.number);
     let filter = machine.filter().map_or(ptr::null_mut(), <*const Filter>::cast_mut);
     FILTER.store(filter, Ordering::Relaxed);
     repeats::goes_on(&thread.repeats);

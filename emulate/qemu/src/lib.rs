@@ -13,6 +13,7 @@
 //!   lines that other cores have taken away lately (`accesses.rs`).
 //! * **Threads that spin** on a word sleep until somebody writes its line (`spinning.rs`).
 //! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
+//! * **Signals that end the program** end it although its threads wait (`dying.rs`, `signals.rs`).
 //! * **Threads that are bound to processors** stay there (`binding.rs`).
 //! * **What it costs whom** is counted by block of code (`blocks.rs`), and by line that moves (`moves.rs`).
 //! * **Who waits for whom** the simulator knows, and follows the chain of waits that bounds the run. Where in the code
@@ -58,10 +59,12 @@ mod counts;
 mod depends;
 mod described;
 mod descriptors;
+mod dying;
 mod files;
 mod forward;
 mod futexes;
 mod guest;
+mod host;
 mod lives;
 mod loaded;
 mod machine;
@@ -77,6 +80,7 @@ mod results;
 mod same_each_time;
 mod samples;
 mod seen;
+mod signals;
 mod since;
 mod site;
 mod sleeping;

@@ -12,8 +12,9 @@ use crate::guest::{self, Thread};
 use crate::seen::Clock;
 use crate::timers::Sleeps;
 use crate::{
-    binding, calls, clock, depends, files, futexes, memory, outside, paths, polls, repeatable,
-    repeats, report, samples, seen, sleeping, threads, timers, watchdog, watched, window,
+    binding, calls, clock, depends, dying, files, futexes, memory, outside, paths, polls,
+    repeatable, repeats, report, samples, seen, signals, sleeping, threads, timers, watchdog,
+    watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -41,6 +42,8 @@ pub(crate) extern "C" fn enter(
     _: u64,
     _: u64,
 ) {
+    dying::in_call(true);
+    dying::stay_if_in_call();
     let Some(thread) = threads::this_or_born(vcpu) else { return };
     repeats::stored();
     let arguments = [a, b, c, d, e, f];
@@ -66,9 +69,12 @@ pub(crate) extern "C" fn enter(
         OUTSIDE.more();
         depends::also("it waits for something that is not simulated");
         thread.guest.compute(clock::take_passed());
+        dying::runs(0);
         thread.guest.go_outside();
+    } else if guest::runs(vcpu) {
+        watchdog::in_call(true);
     }
-    watchdog::in_call(guest::runs(vcpu));
+    dying::stay_if_in_call();
     // A thread that ends makes no more calls.
     *thread.call.borrow_mut() = Call { arguments, change, path, clock: clock::keep() };
 }
@@ -100,7 +106,10 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         | libc::SYS_tkill
         | libc::SYS_tgkill
         | libc::SYS_rt_sigqueueinfo
-        | libc::SYS_rt_tgsigqueueinfo => window::sends_signal(call, arguments),
+        | libc::SYS_rt_tgsigqueueinfo => {
+            window::sends_signal(call, arguments);
+            signals::sends(thread, call, arguments);
+        }
         libc::SYS_exit => threads::end(),
         libc::SYS_exit_group => threads::exit(a),
         libc::SYS_execve | libc::SYS_execveat => {
@@ -141,9 +150,17 @@ fn is_of_file(call: i64, [_, _, _, flags, file, _]: [u64; 6]) -> bool {
 
 /// The program comes back.
 pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
+    dying::stay_if_in_call();
+    returned(vcpu, call, result);
+    dying::in_call(false);
+}
+
+fn returned(vcpu: c_uint, call: i64, result: i64) {
     let Some(thread) = threads::this_thread() else { return };
     let Call { arguments, change, path, clock } = thread.call.take();
-    watchdog::in_call(false);
+    if !matches!(change, Change::Outside) {
+        watchdog::in_call(false);
+    }
     // What it finds in a described file follows from the machine.
     let is_described = matches!(change, Change::File { .. }) && result >= 0;
     match change {
@@ -179,6 +196,7 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);
         }
+        libc::SYS_rt_sigaction => signals::action(arguments[0], arguments[1]),
         libc::SYS_rt_sigprocmask => timers::blocks(&thread, arguments),
         libc::SYS_alarm => timers::alarm_is_set(),
         libc::SYS_setitimer if timers::is_simulated(arguments[0]) => {

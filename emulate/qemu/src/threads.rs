@@ -13,7 +13,7 @@ use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::{Guests, Newborn, Options, TaskId};
 
 use crate::guest::{self, Thread};
-use crate::{binding, calls, clock, lives, memory, repeats, results, timers, window};
+use crate::{binding, calls, clock, dying, lives, memory, repeats, results, timers, window};
 
 /// What making a thread takes its parent besides the call. Estimated: 10 to 20 µs with the mapping of its stack,
 /// on machines of the last fifteen years, half of them in the kernel.
@@ -102,7 +102,9 @@ pub(crate) fn is_thread(flags: u64) -> bool {
 
 /// The calling thread has made another one, which the kernel knows by a number. The clock was at `kept` before.
 pub(crate) fn bear(thread: &Thread, [flags, _, _, clears, ..]: [u64; 6], kept: u64, number: u64) {
-    // What the new thread executes up to its first call is added to the clock, at some time or other.
+    // What the new thread executes up to its first call is added to the clock, at some time or other. It may end the
+    // program in that.
+    dying::runs(number as libc::c_long);
     let mut unborn = UNBORN.lock().unwrap_or_else(PoisonError::into_inner);
     while unborn.waiting == 0 {
         unborn = CHANGED.wait(unborn).unwrap_or_else(PoisonError::into_inner);

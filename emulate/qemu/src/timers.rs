@@ -87,6 +87,11 @@ pub(crate) fn thread_ends(task: TaskId) {
     state().threads.remove(&task.0);
 }
 
+/// The numbers by which the kernel knows those that there are, the oldest first.
+pub(crate) fn numbers() -> Vec<libc::c_long> {
+    state().threads.values().map(|known| known.number).collect()
+}
+
 /// Whether the kernel knows a thread by this number.
 pub(crate) fn is_known_as(task: TaskId, number: u64) -> bool {
     let state = state();

@@ -2,19 +2,21 @@
 //!
 //! QEMU has to stop all threads now and then: for an atomic instruction on an unaligned word, for one. It waits until
 //! each has left its translated code, and a thread that waits for its turn inside of that does not. So the one that
-//! runs would wait for ever.
+//! runs would wait for ever. If it is a signal that ends the program, QEMU can be let go on to do so ([`dying`]).
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{clock, guest, report, timers};
+use crate::{clock, dying, guest, report, timers};
 
 /// How often somebody looks.
-const EVERY: Duration = Duration::from_secs(3);
+const EVERY: Duration = Duration::from_millis(250);
+/// After so many looks without a change, somebody asks whether a signal ends the program.
+const FEW_LOOKS: u32 = 2;
 /// After so many looks without a change nothing happens any more.
-const LOOKS: u32 = 4;
+const LOOKS: u32 = 48;
 
 /// Whether the thread that runs is in a call of the system, which may take as long as it likes.
 static IN_CALL: AtomicBool = AtomicBool::new(false);
@@ -54,6 +56,15 @@ fn watch() {
         let waits = IN_CALL.load(Ordering::Relaxed) || is_idle;
         looks = if now == last && !waits { looks + 1 } else { 0 };
         last = now;
+        if looks >= FEW_LOOKS && dying::is_anybody() {
+            dying::let_it_end();
+            thread::sleep(EVERY * LOOKS);
+            // One that writes a core dump may take longer.
+            if dying::is_anybody() {
+                report::fail("a signal ended the program, and QEMU could not stop its threads");
+            }
+            return;
+        }
         if looks == LOOKS && guest::machine().is_some_and(|machine| !machine.is_over()) {
             report::fail(
                 "nothing happened any more: QEMU had to stop all threads, as for an atomic instruction on an unaligned \

@@ -7,6 +7,7 @@ mod chain;
 mod chance;
 mod closed_forms;
 mod conditions;
+mod crashes;
 mod ends;
 mod kept;
 mod parts;

@@ -1,0 +1,92 @@
+//! Signals by which the program ends itself.
+//!
+//! QEMU has the thread that gets a signal end the program, as soon as it comes out of the call that it is in. One that
+//! sleeps in the simulator would have to be woken for that, and others would run on until it is its turn. So it is the
+//! thread that sends such a signal to another one which ends the program, by that signal.
+
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::guest::Thread;
+use crate::host::Status;
+use crate::{host, memory, timers};
+
+/// The signals that the program handles or ignores, each by a bit.
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+/// The last signal with the same number for QEMU's host and for its program.
+const LAST: u64 = 31;
+
+/// The program has said what a signal does.
+pub(crate) fn action(signal: u64, action: u64) {
+    if !(1..=LAST).contains(&signal) {
+        return;
+    }
+    let bit = 1 << (signal - 1);
+    match memory::read_u64s(action) {
+        None => {}
+        Some([handler]) if handler == libc::SIG_DFL as u64 => {
+            HANDLED.fetch_and(!bit, Ordering::Relaxed);
+        }
+        Some(_) => {
+            HANDLED.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The thread is about to send a signal. Does not return if that goes to another thread of the program, and ends it.
+pub(crate) fn sends(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6]) {
+    let own = u64::from(std::process::id());
+    let (signal, to) = match call {
+        libc::SYS_kill | libc::SYS_rt_sigqueueinfo if a == own => (b, None),
+        libc::SYS_tkill => (b, Some(a)),
+        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo if a == own => (c, Some(b)),
+        _ => return,
+    };
+    let is_signal = (1..=LAST).contains(&signal);
+    let signal = signal as libc::c_int;
+    if !is_signal || !ends_the_program(signal) {
+        return;
+    }
+    let gets = |&number: &libc::c_long| {
+        to.is_none_or(|to| to == number as u64)
+            && Status::of(number).is_some_and(|status| !status.blocks(signal))
+    };
+    // That of the process goes to its first thread, unless that blocks it.
+    if let Some(number) = timers::numbers().into_iter().find(gets)
+        && number != thread.number
+    {
+        end(signal);
+    }
+}
+
+/// Whether the program ends when it gets this signal.
+fn ends_the_program(signal: libc::c_int) -> bool {
+    if HANDLED.load(Ordering::Relaxed) >> (signal - 1) & 1 == 1 {
+        return false;
+    }
+    // SAFETY: a description that lives meanwhile. It only asks.
+    let action = unsafe {
+        let mut action: libc::sigaction = core::mem::zeroed();
+        libc::sigaction(signal, ptr::null(), &raw mut action);
+        action.sa_sigaction
+    };
+    // QEMU handles those that end a program, and leaves others to the kernel, which can also end it itself.
+    action != libc::SIG_DFL && action != libc::SIG_IGN
+}
+
+/// Ends the process by a signal.
+fn end(signal: libc::c_int) {
+    // SAFETY: a set and a limit that live meanwhile. The process is to end, without a core dump: that would be QEMU's own.
+    unsafe {
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        libc::signal(signal, libc::SIG_DFL);
+        let mut only: libc::sigset_t = core::mem::zeroed();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, ptr::null_mut());
+        let process = libc::c_long::from(libc::getpid());
+        libc::syscall(libc::SYS_tgkill, process, host::number(), signal);
+    }
+}
