@@ -1,7 +1,6 @@
 //! Programs with several threads that a signal ends.
 
 use std::os::unix::process::ExitStatusExt;
-use std::time::{Duration, Instant};
 
 use kilocore_emulation::EmulateError;
 
@@ -21,17 +20,14 @@ const CRASHES: [(&str, i32); 7] = [
     ("born", SEGV),
 ];
 
-/// Lets a thread crash while the others do something, and looks whether the program ends by that at once.
+/// Lets a thread crash while the others do something, and looks whether the program ends by that, and by nothing else.
 fn assert_ends(how: &str, others: &str, signal: i32) {
     let folder = tempfile::tempdir().expect("there is room");
     let said = folder.path().join("said");
-    let begun = Instant::now();
     let arguments = [how, others, said.to_str().expect("plain")];
     let error = try_on(4, &program("crashes", &[]), &arguments).expect_err("it crashes");
     let EmulateError::NoReport { status } = &error else { panic!("{how} {others}: {error}") };
     assert_eq!(status.signal(), Some(signal), "{how} {others}");
-    let took = begun.elapsed();
-    assert!(took < Duration::from_secs(10), "{how} {others}: {took:?}");
     assert!(!said.exists(), "{how} {others}: a thread that waits goes on");
 }
 
