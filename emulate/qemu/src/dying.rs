@@ -13,7 +13,6 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
 
-use crate::guest;
 use crate::host::Status;
 
 /// A signal that QEMU needs itself. It blocks it only while it handles a signal, and in some calls.
@@ -44,12 +43,10 @@ pub(crate) fn is_anybody() -> bool {
     status.is_some_and(|status| status.sleeps() && status.blocks(NEVER_BLOCKED))
 }
 
-/// Lets QEMU stop all threads, and so end the program.
+/// A signal ends the program: no thread goes on in a call of the system. The simulation is to be stopped next, so that QEMU
+/// can stop those in translated code.
 pub(crate) fn let_it_end() {
     ENDS.store(true, Ordering::Release);
-    if let Some(machine) = guest::machine() {
-        machine.stop();
-    }
 }
 
 /// The calling thread goes into the system, or comes back.

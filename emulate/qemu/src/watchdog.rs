@@ -58,6 +58,9 @@ fn watch() {
         last = now;
         if looks >= FEW_LOOKS && dying::is_anybody() {
             dying::let_it_end();
+            if let Some(machine) = guest::machine() {
+                machine.stop();
+            }
             thread::sleep(EVERY * LOOKS);
             // One that writes a core dump may take longer.
             if dying::is_anybody() {
