@@ -66,16 +66,19 @@ const HEAD: u64 = 64 << 10;
 /// The largest document that is read only to find out what it is.
 const LARGEST_DOCUMENT: u64 = 256 << 20;
 
+/// The answer to a file that cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    let mend = "name a file that exists and may be read";
+    Failure::new(format!("cannot read {}: {error}; {mend}", path.display()))
+}
+
 impl FileKind {
     /// What a file is.
     ///
     /// # Errors
     /// If it cannot be read or is nothing that is known.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
-        let unreadable = |error: std::io::Error| {
-            let mend = "name a file that exists and may be read";
-            Failure::new(format!("cannot read {}: {error}; {mend}", path.display()))
-        };
+        let unreadable = |error| unreadable(path, &error);
         if path.is_dir() {
             return Err(Failure::new(format!(
                 "{}: this is a directory; name a file in it",

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kilocore_platform::Cycles;
 
 /// Parts of a cycle: instructions of superscalar processors take less than one. So many that any number of cycles for an
-/// instruction, of which people give two digits, is exact to a tenth of a per cent, and that the time of a run of days is no
+/// instruction, of which people give two digits, is exact to a tenth of a per cent, and that the time of a run of a day is no
 /// larger than the number has room for.
 const PARTS: u64 = 1 << 16;
 

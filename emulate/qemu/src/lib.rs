@@ -80,6 +80,7 @@ mod results;
 mod same_each_time;
 mod samples;
 mod seen;
+mod sent;
 mod signals;
 mod since;
 mod site;

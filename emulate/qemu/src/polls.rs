@@ -23,6 +23,7 @@ use libc::c_int;
 
 use crate::call::Change;
 use crate::guest::{self, Thread};
+use crate::sent::{Receiver, sent};
 use crate::sleeping::read_time;
 use crate::timers::{self, Sleeps};
 use crate::{depends, machine, memory, outside};
@@ -185,11 +186,11 @@ pub(crate) fn has_called(thread: &Thread, call: i64, arguments: [u64; 6]) {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return;
     }
-    let is_signalled = |task: TaskId| match call {
-        libc::SYS_kill | libc::SYS_rt_sigqueueinfo => true,
-        libc::SYS_tkill => timers::is_known_as(task, arguments[0]),
-        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => timers::is_known_as(task, arguments[1]),
-        _ => false,
+    let to = sent(call, arguments).map(|sent| sent.to);
+    let is_signalled = |task: TaskId| match to {
+        Some(Receiver::Process(_)) => true,
+        Some(Receiver::Thread { number, .. }) => timers::is_known_as(task, number),
+        None => false,
     };
     let mut woken = waiting().clone();
     woken.retain(|it| is_signalled(it.task) || is_ready(it.call, it.arguments));

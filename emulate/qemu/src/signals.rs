@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::guest::Thread;
 use crate::host::Status;
+use crate::sent::{Receiver, Sent};
 use crate::{host, memory, timers};
 
 /// The signals that the program handles or ignores, each by a bit.
@@ -35,12 +36,13 @@ pub(crate) fn action(signal: u64, action: u64) {
 }
 
 /// The thread is about to send a signal. Does not return if that goes to another thread of the program, and ends it.
-pub(crate) fn sends(thread: &Thread, call: i64, [a, b, c, ..]: [u64; 6]) {
+pub(crate) fn sends(thread: &Thread, Sent { signal, to }: Sent) {
     let own = u64::from(std::process::id());
-    let (signal, to) = match call {
-        libc::SYS_kill | libc::SYS_rt_sigqueueinfo if a == own => (b, None),
-        libc::SYS_tkill => (b, Some(a)),
-        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo if a == own => (c, Some(b)),
+    let to = match to {
+        Receiver::Process(process) if process == own => None,
+        Receiver::Thread { process, number } if process.is_none_or(|process| process == own) => {
+            Some(number)
+        }
         _ => return,
     };
     let is_signal = (1..=LAST).contains(&signal);

@@ -10,6 +10,7 @@ use crate::call::{Call, Change};
 use crate::counts::{CALLS, OUTSIDE};
 use crate::guest::{self, Thread};
 use crate::seen::Clock;
+use crate::sent::sent;
 use crate::timers::Sleeps;
 use crate::{
     binding, calls, clock, depends, dying, files, futexes, memory, outside, paths, polls,
@@ -107,8 +108,10 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         | libc::SYS_tgkill
         | libc::SYS_rt_sigqueueinfo
         | libc::SYS_rt_tgsigqueueinfo => {
-            window::sends_signal(call, arguments);
-            signals::sends(thread, call, arguments);
+            if let Some(sent) = sent(call, arguments) {
+                window::sends_signal(sent);
+                signals::sends(thread, sent);
+            }
         }
         libc::SYS_exit => threads::end(),
         libc::SYS_exit_group => threads::exit(a),

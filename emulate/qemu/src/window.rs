@@ -15,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use kilocore_emulation_orders::{Orders, Place, Seen, Window};
 use kilocore_platform::Cycles;
 
+use crate::sent::{Receiver, Sent};
 use crate::{clock, forward, guest, machine, results, since, watched};
 
 /// How far the program is.
@@ -125,16 +126,16 @@ pub(crate) extern "C" fn called(vcpu: c_uint, address: *mut c_void) {
 }
 
 /// The program is about to send somebody a signal.
-pub(crate) fn sends_signal(call: i64, [a, b, c, ..]: [u64; 6]) {
+pub(crate) fn sends_signal(Sent { signal, to }: Sent) {
     let own = u64::from(std::process::id());
-    let sent = match call {
+    let is_own = match to {
         // Zero is the group of processes that it is in.
-        libc::SYS_kill | libc::SYS_rt_sigqueueinfo if a == own || a == 0 => b,
-        libc::SYS_tkill => b,
-        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo if a == own => c,
-        _ => return,
+        Receiver::Process(process) => process == own || process == 0,
+        Receiver::Thread { process, .. } => process.is_none_or(|process| process == own),
     };
-    happens(Event::Signal(sent as i32));
+    if is_own {
+        happens(Event::Signal(signal as i32));
+    }
 }
 
 /// The program is about to make a thread.

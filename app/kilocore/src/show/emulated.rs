@@ -7,6 +7,8 @@ use kilocore_command_line::reports::{self, Reports};
 use kilocore_emulation::{WrittenStacks, WrittenStudy};
 use serde::Deserialize;
 
+use crate::file_kind::unreadable;
+
 /// Prints where the time went by function, on the most cores.
 pub(super) fn show_stacks(file: &Path, reports: &Reports) -> Result<(), Failure> {
     let stacks = WrittenStacks::read(&text(file)?);
@@ -28,8 +30,5 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|error| {
-        let mend = "name a file that exists and may be read";
-        Failure::new(format!("cannot read {}: {error}; {mend}", file.display()))
-    })
+    std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))
 }

@@ -56,7 +56,7 @@ fn speedup(forecast: &Forecast, of: &EmulatedPoint) -> Option<f64> {
 fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> Recommendation {
     let Some(own) = emulated.points.iter().rfind(|point| point.is_own()) else { return given };
     let as_it_is = format!(
-        "xecuted on the simulated {machine}, it is {} times as fast on {} cores as on {} (emulated{})",
+        "executed on the simulated {machine}, it is {} times as fast on {} cores as on {} (emulated{})",
         rounded(own.speedup),
         own.cores,
         own.fewest,
@@ -79,11 +79,11 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
     let Some(other) = other else {
         let is_open = matches!(given.verdict, Verdict::Unknown | Verdict::TooLittleEvidence);
         if differs && !is_open {
-            let (why, confidence) = (format!("e{as_it_is}; {compared}"), given.confidence.clone());
+            let (why, confidence) = (format!("{as_it_is}; {compared}"), given.confidence.clone());
             let unknown = answer(Verdict::Unknown, &why, said_before(given));
             return Recommendation { confidence, ..unknown };
         }
-        given.text.insert(0, format!("E{as_it_is}; {compared}."));
+        given.text.insert(0, sentence(&format!("{as_it_is}; {compared}.")));
         return given;
     };
     let gain = other.speedup / own.speedup;
@@ -105,7 +105,7 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
         );
         let confidence = given.confidence;
         let mut text: Vec<String> = given.text.into_iter().take(1).collect();
-        text.push(format!("E{as_it_is}; {compared}."));
+        text.push(sentence(&format!("{as_it_is}; {compared}.")));
         return Recommendation { confidence, ..answer(Verdict::LimitedByLocks, &why, text) };
     }
     let under = format!(
@@ -113,11 +113,11 @@ fn held(mut given: Recommendation, emulated: &EmulatedThere, machine: &str) -> R
     );
     if differs {
         let words = given.verdict.words();
-        let before = std::mem::replace(&mut given.headline, format!("{words}: e{under}"));
+        let before = std::mem::replace(&mut given.headline, format!("{words}: {under}"));
         given.text.insert(0, forecast_said(&before));
         (given.gain, given.gain_range, given.gain_chance) = (gain, None, None);
     } else {
-        given.text.insert(0, format!("E{under}"));
+        given.text.insert(0, sentence(&under));
     }
     given
 }
@@ -133,7 +133,7 @@ fn open(
         format!(", and the forecast has {} for that", rounded(forecast))
     });
     let why = format!(
-        "e{as_it_is}{forecast}. The two differ, and which is right is not known: the program is too short to be timed, so \
+        "{as_it_is}{forecast}. The two differ, and which is right is not known: the program is too short to be timed, so \
          an instruction was taken to need {} cycle in the emulation. Give it a larger input",
         emulated.cycles_per_instruction
     );
@@ -148,6 +148,12 @@ fn said_before(given: Recommendation) -> Vec<String> {
 
 fn forecast_said(headline: &str) -> String {
     format!("Without the emulation, the answer would be: {headline}")
+}
+
+/// A clause as a sentence of its own.
+fn sentence(clause: &str) -> String {
+    let (first, rest) = clause.split_at(clause.len().min(1));
+    first.to_uppercase() + rest
 }
 
 /// What runs that differ by nothing but chance leave open.
