@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kilocore_emulation_orders::UseKind;
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::access::{self, Access};
-use kilocore_sim::GuestAccess;
+use kilocore_sim::{Guest, GuestAccess};
 
 use crate::blocks::Block;
 use crate::counts::{MISSES, TRANSFERS};
@@ -153,7 +153,9 @@ pub(crate) extern "C" fn before_store(vcpu: c_uint, data: *mut c_void) {
 pub(crate) extern "C" fn before_atomic(vcpu: c_uint, data: *mut c_void) {
     if guest::runs(vcpu) {
         samples::take_if_due(site(data).address());
-        guest::let_others_go_on();
+        if let Some(thread) = guest::this_thread() {
+            guest::simulate(&thread, Guest::begin_update);
+        }
     }
 }
 

@@ -4,11 +4,13 @@ use kilocore_figures::lower_median;
 
 use crate::core_clock::loaded_core_clock_ghz;
 use crate::core_to_core::{samples, spread};
+use crate::holding::write_hold_ns;
 use crate::identity::{cpuinfo_field, host_name, relative, today};
 use crate::interrupts::{Interrupted, interrupted};
 use crate::pages::{PageCosts, page_costs};
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{Processor, Shape, shape};
+use crate::taking::reads_take_written;
 use crate::waking::{GoingIdle, Waking, waking};
 use crate::{MeasureError, SYSTEM, memory, processor, system};
 use kilocore_machine::{
@@ -99,7 +101,7 @@ impl Host {
             title,
             topology: self.topology(),
             smt_throughput: self.smt_throughput(),
-            coherence: self.coherence(&latency, rmw, pause),
+            coherence: self.coherence_between_cores(&latency, rmw, pause)?,
             latency,
             memory,
             caches,
@@ -297,11 +299,32 @@ impl Host {
         };
         Coherence {
             line_service_ns: scaled(&like.line_service_ns),
+            write_hold_ns: None,
+            reads_take_written: None,
             invalidate_per_sharer_ns: scaled(&like.invalidate_per_sharer_ns),
             home_service_ns: scaled(&like.home_service_ns),
             rmw_cycles: self.measured_or(rmw_cycles, &like.rmw_cycles),
             pause_cycles: self.measured_or(pause_cycles, &like.pause_cycles),
         }
+    }
+
+    /// The same, with what the two nearest cores tell: how far apart they are does not decide what a core does when another
+    /// one asks for its line.
+    fn coherence_between_cores(
+        &self,
+        latency: &Latencies,
+        rmw_cycles: Option<f64>,
+        pause_cycles: Option<f64>,
+    ) -> Result<Coherence, MeasureError> {
+        let mut coherence = self.coherence(latency, rmw_cycles, pause_cycles);
+        let near = [Distance::SameGroup, Distance::SameNode, Distance::SameSocket];
+        if let Some((a, b)) = near.into_iter().find_map(|at| self.pairs(at).first().copied()) {
+            let hold = write_hold_ns(a.cpu, b.cpu)?;
+            coherence.write_hold_ns = hold.map(|ns| self.measured(ns));
+            let takes = reads_take_written(a.cpu, b.cpu)?;
+            coherence.reads_take_written = takes.map(|takes| self.measured(f64::from(takes)));
+        }
+        Ok(coherence)
     }
 
     fn memory(&self, cache_kib: f64) -> Result<Memory, MeasureError> {

@@ -16,6 +16,7 @@ mod core_to_core;
 mod cores_first;
 mod error;
 mod gaps;
+mod holding;
 mod host;
 mod identity;
 mod interrupts;
@@ -26,6 +27,7 @@ mod processor;
 mod speed;
 mod sysfs;
 mod system;
+mod taking;
 mod waking;
 
 pub use affinity::{CpuSet, affinity, confine, set_affinity};

@@ -90,7 +90,16 @@ fn groups(machine: &Description) -> Vec<FigureGroup> {
                 row("directory busy for each request", &coherence.home_service_ns, "ns"),
                 row("atomic read-modify-write", &coherence.rmw_cycles, "cycles"),
                 row("turn of a spin loop", &coherence.pause_cycles, "cycles"),
-            ],
+            ]
+            .into_iter()
+            .chain(coherence.write_hold_ns.as_ref().map(|ns| row("written line kept", ns, "ns")))
+            .chain(
+                coherence
+                    .reads_take_written
+                    .as_ref()
+                    .map(|takes| row("reads take what was written", takes, "")),
+            )
+            .collect(),
         ),
         group(
             "Caches and memory",

@@ -1,5 +1,7 @@
 //! What a task pays for an access to memory, on the clock of its core.
 
+use kilocore_platform::Cycles;
+
 use crate::coherence::Access;
 use crate::engine::Engine;
 use crate::ids::LineId;
@@ -59,16 +61,25 @@ impl Engine {
 
     /// Charges for an access, at the current core's time.
     pub(crate) fn access(&mut self, line: LineId, access: Access) {
-        let core = self.current_core();
-        let (now, cache) = (core.time, core.place.cache);
         if self.memory.uncached.is_some() {
             // Only the kernel's own words get here.
             return self.pass(Activity::Working, self.costs.rmw);
         }
+        let cost = match access {
+            Access::Rmw => self.costs.rmw,
+            Access::Read | Access::Write => self.costs.hit,
+        };
+        self.access_at(line, access, cost);
+    }
+
+    /// Charges for an access that takes a core so long once it has the line.
+    pub(crate) fn access_at(&mut self, line: LineId, access: Access, cost: Cycles) {
+        let core = self.current_core();
+        let (now, cache) = (core.time, core.place.cache);
         // An atomic operation waits until the core's earlier stores are done.
-        let (issue, cost) = match access {
-            Access::Rmw => (now.max(core.stores_done), self.costs.rmw),
-            Access::Read | Access::Write => (now, self.costs.hit),
+        let issue = match access {
+            Access::Rmw => now.max(core.stores_done),
+            Access::Read | Access::Write => now,
         };
         let done = if self.memory.hits(line, cache, access) {
             issue

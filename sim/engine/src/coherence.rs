@@ -3,6 +3,9 @@
 //! A line has at most one owner, which wrote it last, and a set of sharers. Its home is the node of
 //! the core that touched it first. A request that finds the line or its home busy waits its turn.
 //!
+//! On some machines a read takes a line from an owner that has written it, so that the reader can write it at once, as it
+//! mostly does with what it shares with others in turn. If somebody else reads it before that, both have a copy.
+//!
 //! A read keeps the line busy for the line's service time. If a modified copy has to be fetched
 //! first, the line is busy for the whole transfer. A write keeps the line busy until the writer has
 //! it and all other copies are gone.
@@ -28,7 +31,7 @@ use std::ops::Range;
 use kilocore_platform::{Cycles, NodeId};
 
 pub(crate) use self::frames::FIRST_ADDRESS;
-use self::kept::Kept;
+use self::kept::{Kept, Request};
 use self::layers::Layers;
 use self::line::{Line, NOBODY, NodeSet};
 pub(crate) use self::losses::{Loss, Lost};
@@ -187,7 +190,8 @@ impl Coherence {
     ) -> bool {
         let state = &self.lines[line];
         let lately = state.transfers > 0 && state.busy_until + self.queues.disorder() > now;
-        let elsewhere = state.owner != NOBODY && state.owner != cache;
+        let modified = state.modified_in();
+        let elsewhere = modified != NOBODY && modified != cache;
         let shared = u64::from(state.sharers) > u64::from(self.sharers.contains(line, cache));
         let written = access != Access::Read;
         elsewhere || shared && (written || lately) || written && !state.waiters.is_empty()
@@ -219,12 +223,12 @@ impl Coherence {
         }
         let start = self.line_start(costs, line, here, now);
         let latency = self.fetch_latency(costs, line, here, start);
-        let owner = self.lines[line].owner;
+        let (has, held_until) = (self.lines[line].modified_in(), self.lines[line].held_until);
         if let Some(kept) = &mut self.kept
-            && owner != NOBODY
-            && owner != cache
+            && has != NOBODY
+            && has != cache
         {
-            kept.keep(line, owner, now, start, latency);
+            kept.keep(line, has, Request { now, start, latency }, held_until);
         }
         let done = match access {
             Access::Read => self.finish_read(costs, line, here, start, latency),
@@ -260,25 +264,36 @@ impl Coherence {
         latency: Cycles,
     ) -> Cycles {
         let service = self.read_service(costs, line, latency);
-        self.share(line, here, start + latency);
-        self.lines[line].busy_until = start + service;
-        start + latency
+        let done = start + latency;
+        self.share(costs, line, here, done);
+        let state = &mut self.lines[line];
+        state.busy_until = start + service;
+        state.held_until = done + costs.write_hold;
+        done
     }
 
     /// How long a read that takes so long keeps a line busy. A modified copy is fetched by one request at a time. Clean
     /// copies are read one after the other, as fast as the home hands them out.
     #[inline(always)]
     fn read_service(&self, costs: &Costs, line: LineId, latency: Cycles) -> Cycles {
-        match self.lines[line].owner {
+        match self.lines[line].modified_in() {
             NOBODY => costs.line_service.min(latency),
             _ => latency,
         }
     }
 
-    /// Gives a core a copy that it reads, which arrives at `arrival`. An owner keeps its own.
+    /// Gives a core a copy that it reads, which arrives at `arrival`. An owner keeps its own, unless reads take lines that
+    /// were written.
     #[inline(always)]
-    fn share(&mut self, line: LineId, here: CoreLocation, arrival: Cycles) {
-        let modified = self.lines[line].owner;
+    fn share(&mut self, costs: &Costs, line: LineId, here: CoreLocation, arrival: Cycles) {
+        let Line { owner, .. } = self.lines[line];
+        if costs.reads_take_written && owner != NOBODY {
+            self.take(line, here);
+            let state = &mut self.lines[line];
+            (state.owner, state.taken_by) = (NOBODY, here.cache);
+            return;
+        }
+        let modified = self.lines[line].modified_in();
         if modified != NOBODY {
             self.note_loss(line, modified, Lost::Ownership);
             let domain = self.places[modified].domain;
@@ -287,7 +302,8 @@ impl Coherence {
                 self.add_sharer(line, modified);
             }
         }
-        self.lines[line].owner = NOBODY;
+        let state = &mut self.lines[line];
+        (state.owner, state.taken_by) = (NOBODY, NOBODY);
         self.copies.insert(line, here.domain, arrival);
         self.add_sharer(line, here.cache);
     }
@@ -305,7 +321,9 @@ impl Coherence {
         let fetch = if mine { Cycles(0) } else { latency };
         let done = start + fetch.max(self.others_give_up(costs, line, here));
         self.take(line, here);
-        self.lines[line].busy_until = done;
+        let state = &mut self.lines[line];
+        state.busy_until = done;
+        state.held_until = done + costs.write_hold;
         done
     }
 
@@ -330,7 +348,7 @@ impl Coherence {
             self.note_losses_to(line, here.cache);
         }
         let state = &mut self.lines[line];
-        state.owner = here.cache;
+        (state.owner, state.taken_by) = (here.cache, NOBODY);
         state.sharers = 1;
         state.nodes = NodeSet::only(here.node);
         self.sharers.reset_to(line, here.cache);
@@ -352,7 +370,7 @@ impl Coherence {
         now: Cycles,
     ) -> Cycles {
         let state = &self.lines[line];
-        let local = match state.owner {
+        let local = match state.modified_in() {
             NOBODY => state.nodes.contains(here.node),
             owner => self.places[owner].node == here.node,
         };
@@ -369,8 +387,9 @@ impl Coherence {
         start: Cycles,
     ) -> Cycles {
         let state = &self.lines[line];
-        if state.owner != NOBODY {
-            return costs.transfer(self.places[state.owner], here);
+        let modified = state.modified_in();
+        if modified != NOBODY {
+            return costs.transfer(self.places[modified], here);
         }
         if state.sharers > 0 {
             if state.nodes.contains(here.node) {
@@ -441,8 +460,8 @@ impl Coherence {
             self.sharers.remove(line, cache);
             state.sharers -= 1;
         }
-        if state.owner == cache {
-            state.owner = NOBODY;
+        if state.modified_in() == cache {
+            (state.owner, state.taken_by) = (NOBODY, NOBODY);
         }
         if state.sharers == 0 {
             state.nodes = NodeSet::EMPTY;

@@ -82,7 +82,10 @@ fn the_parts_of_a_chain_are_as_long_as_the_run() {
                 guest.computes_at(Place(random >> 50 & 3));
                 let address = DATA + (random >> 40) % 64 * 48;
                 match random >> 36 & 15 {
-                    0..=2 => drop(guest.refer(address, GuestAccess::Update)),
+                    0..=2 => {
+                        guest.begin_update();
+                        guest.refer(address, GuestAccess::Update);
+                    }
                     3 | 4 => drop(guest.refer(address, GuestAccess::Store)),
                     5 | 6 => drop(guest.futex_wait(address, || true, Some(Cycles(50_000)))),
                     7..=9 => drop(guest.futex_wake(address, 4)),

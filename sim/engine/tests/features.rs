@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use kilocore_machine::{Description, Figure};
-use kilocore_platform::{Atomic, Cycles, Ordering, Padded, Parked, Platform};
+use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Padded, Parked, Platform};
 use kilocore_sim::{Options, Sim, SimU32, SimU64, Simulation};
 
 fn figure(value: f64) -> Option<Figure> {
@@ -78,6 +78,44 @@ fn wake_after(machine: &Description, asleep: u64) -> u64 {
         }
     });
     ran.get() - woken.get()
+}
+
+/// Cycles of a write by core 1, which has read what core 0 wrote. Core 0 may have read it in between.
+fn write_after_read(machine: &Description, read_again: bool) -> u64 {
+    let word = Rc::new(Padded(SimU64::new(0)));
+    let took = Rc::new(Cell::new(0));
+    let seen = Rc::clone(&took);
+    simulate(machine, 2, move |thread| {
+        let at = |time: u64| Sim::work(Cycles(time - Sim::now().0));
+        if thread == 0 {
+            word.store(1, Ordering::Release);
+            at(20_000);
+            if read_again {
+                assert_eq!(word.load(Ordering::Acquire), 1);
+            }
+            return;
+        }
+        at(10_000);
+        assert_eq!(word.load(Ordering::Acquire), 1);
+        at(30_000);
+        word.fetch_add(1, Ordering::AcqRel);
+        seen.set(Sim::now().0 - 30_000);
+    });
+    took.get()
+}
+
+#[test]
+fn a_read_takes_what_was_written_where_it_does_so() {
+    let mut machine = xeon();
+    let transfer = (machine.latency.same_group_ns.value * machine.clock_ghz.value) as u64;
+    let shared = write_after_read(&machine, false);
+    assert!(shared >= transfer, "the writer has its copy still: {shared}");
+    machine.coherence.reads_take_written = figure(1.0);
+    let taken = write_after_read(&machine, false);
+    assert!(taken < transfer / 2, "{taken}");
+    // Who reads a line that was taken and not written gets a copy.
+    let read_again = write_after_read(&machine, true);
+    assert!(read_again >= transfer, "{read_again}");
 }
 
 #[test]

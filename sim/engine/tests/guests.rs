@@ -85,6 +85,12 @@ fn fibers(cores: u32, threads: u32, body: impl Fn(u64) + Clone + 'static) -> Out
     simulation.run().expect("it ends")
 }
 
+/// Updates a word as one that executes an atomic instruction.
+fn update(guest: &Guest, address: u64) {
+    guest.begin_update();
+    guest.refer(address, GuestAccess::Update);
+}
+
 #[test]
 fn computing_takes_as_long_as_it_is_said_to() {
     let outcome = run(4, 4, 0, |guest, index| guest.compute(Cycles(1_000_000 * (index + 1))));
@@ -102,8 +108,7 @@ fn a_counter_that_all_update_is_as_slow_as_that_of_fibers() {
             let guests = run(cores, cores, 2_000, move |guest, _| {
                 for _ in 0..ROUNDS {
                     guest.compute(Cycles(think));
-                    guest.catch_up();
-                    guest.refer(DATA, GuestAccess::Update);
+                    update(guest, DATA);
                 }
             });
             let counter = std::rc::Rc::new(<Sim as Platform>::U64::new(0));
@@ -129,8 +134,7 @@ fn one_that_updates_again_at_once_does_so_before_the_line_leaves() {
         let outcome = run(cores, cores, 2_000, move |guest, index| {
             for _ in (0..ROUNDS).filter(|_| works(index)) {
                 guest.compute(think);
-                guest.catch_up();
-                guest.refer(DATA, GuestAccess::Update);
+                update(guest, DATA);
             }
         });
         outcome.expect("it ends").end.0 as f64
@@ -146,6 +150,30 @@ fn one_that_updates_again_at_once_does_so_before_the_line_leaves() {
     let times = fibers.end.0 as f64 / hammered(7);
     assert!((1.5..4.0).contains(&times), "{times}");
     assert!(hammered(7) > 2.0 * hammered(1), "sharing costs still");
+}
+
+#[test]
+fn a_core_keeps_a_line_as_long_as_the_machine_file_says() {
+    const ROUNDS: u64 = 20_000;
+    const TRANSFER_NS: f64 = 100.0;
+    let mut machine = kilocore_machine::find(MACHINE).expect("built in");
+    machine.latency.same_group_ns.value = TRANSFER_NS;
+    let ns = |cycles: Cycles| cycles.0 as f64 / machine.clock_ghz.value;
+    let hammered = |machine: &Description, cores| {
+        let outcome = run_on(machine, cores, cores, 2_000, |guest, _| {
+            (0..ROUNDS).for_each(|_| update(guest, DATA));
+        });
+        ns(outcome.expect("it ends").end) / ROUNDS as f64 / f64::from(cores)
+    };
+    let alone = hammered(&machine, 1);
+    for held in [40.0, 60.0, 80.0] {
+        machine.coherence.write_hold_ns =
+            Some(Figure { value: held, source: None, estimated: None });
+        // Each time that the line comes, it is updated until it leaves.
+        let updates = held / alone;
+        let seen = TRANSFER_NS / hammered(&machine, 2);
+        assert!((seen / updates - 1.0).abs() < 0.15, "{held} ns: {seen} updates for {updates}");
+    }
 }
 
 #[test]
@@ -460,7 +488,7 @@ fn a_run_is_the_same_whatever_the_host_does() {
                 }
                 let address = DATA + (random >> 40) % 64 * 48;
                 match random >> 36 & 7 {
-                    0 => drop(guest.refer(address, GuestAccess::Update)),
+                    0 => update(guest, address),
                     1 | 2 => drop(guest.refer(address, GuestAccess::Store)),
                     3 => drop(guest.futex_wait(address, || true, Some(Cycles(5_000)))),
                     4 => drop(guest.futex_wake(address, 1)),

@@ -102,6 +102,14 @@ pub struct Coherence {
     /// How long a line is busy at its home with each request to read it. Requests that arrive
     /// meanwhile wait their turn.
     pub line_service_ns: Figure,
+    /// How long a core has a line to itself that it has got to write, although others ask for it. Without it, no longer than
+    /// their requests are under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_hold_ns: Option<Figure>,
+    /// 1 if a read takes a line over that another core has written, so that the reader can write it at once. 0 if both have
+    /// a copy then, as without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_take_written: Option<Figure>,
     /// What each sharer to be invalidated adds to a write.
     pub invalidate_per_sharer_ns: Figure,
     /// How long the directory of a node is busy with a request for any of its lines.

@@ -101,6 +101,18 @@ pub(crate) const FIELDS: &[Field] = &[
     figure("latency.other_socket_ns", 0.1, 1e4, "by a core of another socket, one hop away"),
     figure("latency.per_hop_ns", 0.0, 1e4, "for each hop beyond the first"),
     figure("coherence.line_service_ns", 0.0, 1e4, "how long a read keeps a line busy, in ns"),
+    optional(
+        "coherence.write_hold_ns",
+        0.0,
+        1e4,
+        "how long a core keeps a line that it has got to write, though others ask for it, in ns",
+    ),
+    optional(
+        "coherence.reads_take_written",
+        0.0,
+        1.0,
+        "1 if a read takes a line over that another core has written, 0 if both have a copy then",
+    ),
     figure(
         "coherence.invalidate_per_sharer_ns",
         0.0,

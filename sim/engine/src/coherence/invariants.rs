@@ -57,6 +57,10 @@ fn check(memory: &Coherence) {
         if state.owner != NOBODY {
             assert!(sharers == 1 && memory.sharers.contains(line, state.owner), "{line:?}");
         }
+        if state.taken_by != NOBODY {
+            assert!(sharers == 1 && memory.sharers.contains(line, state.taken_by), "{line:?}");
+            assert_eq!(state.owner, NOBODY, "{line:?}");
+        }
         let mut in_shared = 0;
         for (domain, tags) in memory.shared.enumerate() {
             let there = memory.in_shared.contains(line, domain);
@@ -133,4 +137,13 @@ fn a_last_level_of_what_left_the_cores_adds_up() {
 #[test]
 fn no_last_level_at_all() {
     random_accesses(&costs(false, 0.0));
+}
+
+#[test]
+fn reads_take_what_was_written() {
+    for holds_private in [false, true] {
+        let mut costs = costs(holds_private, 64.0);
+        costs.reads_take_written = true;
+        random_accesses(&costs);
+    }
 }

@@ -13,6 +13,7 @@ use crate::table::Table;
 /// The parts of a transfer: to the home, from there to the owner, and back, with the line, by way of the home. Estimated:
 /// they take the same time.
 const PARTS: u64 = 4;
+
 /// Lines that a core keeps at a time. If there are more, the oldest are gone at once.
 const LINES: usize = 8;
 
@@ -38,21 +39,31 @@ impl Kept {
         self.0[cache].lines.iter().any(|&(kept, until)| kept == line && now < until)
     }
 
-    /// Another core asks for a line at `now`, and it is the line's turn to serve it at `start`. Who has it, its owner,
-    /// keeps it until the request arrives there.
+    /// Another core asks for a line. Who has it, its owner, keeps it until the request arrives there, and has it at least
+    /// until `held_until`: a core finishes what it has begun with a line before it answers.
     pub(super) fn keep(
         &mut self,
         line: LineId,
         owner: CacheId,
-        now: Cycles,
-        start: Cycles,
-        latency: Cycles,
+        Request { now, start, latency }: Request,
+        held_until: Cycles,
     ) {
         let part = Cycles(latency.0 / PARTS);
         // One that has to wait for the line waits at the line's home.
-        let until = start.max(now + part) + part;
+        let arrives = start.max(now + part) + part;
+        let until = arrives.max(held_until.min(start + latency));
         let Few { lines, next } = &mut self.0[owner];
         lines[*next] = (line, until);
         *next = (*next + 1) % LINES;
     }
+}
+
+/// A core asks for a line that another one owns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request {
+    pub(super) now: Cycles,
+    /// When it is the line's turn to serve it.
+    pub(super) start: Cycles,
+    /// How long the line takes from then on.
+    pub(super) latency: Cycles,
 }

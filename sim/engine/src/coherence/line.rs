@@ -15,6 +15,9 @@ pub(super) const NO_SLOT: SlotId = SlotId(u32::MAX);
 pub(super) struct Line {
     /// The cache that holds the only, possibly modified copy.
     pub(super) owner: CacheId,
+    /// The cache that has taken the line from an owner by a read, and has not written it yet. Then nobody is the owner, and
+    /// it is the only sharer.
+    pub(super) taken_by: CacheId,
     pub(super) home: NodeId,
     /// How many private caches hold a copy.
     pub(super) sharers: u32,
@@ -23,6 +26,8 @@ pub(super) struct Line {
     /// Nodes with a sharer. After an eviction it may name too many.
     pub(super) nodes: NodeSet,
     pub(super) busy_until: Cycles,
+    /// Until when the owner has it at least.
+    pub(super) held_until: Cycles,
     pub(super) transfers: u64,
     /// How long requests waited for their turn, all together.
     pub(super) queued: Cycles,
@@ -34,15 +39,23 @@ impl Line {
     pub(super) fn new(home: NodeId) -> Self {
         Self {
             owner: NOBODY,
+            taken_by: NOBODY,
             home,
             sharers: 0,
             slot: NO_SLOT,
             nodes: NodeSet::EMPTY,
             busy_until: Cycles(0),
+            held_until: Cycles(0),
             transfers: 0,
             queued: Cycles(0),
             waiters: Vec::new(),
         }
+    }
+
+    /// The cache that has a copy which memory does not have, if there is one.
+    #[inline(always)]
+    pub(super) fn modified_in(&self) -> CacheId {
+        if self.owner == NOBODY { self.taken_by } else { self.owner }
     }
 
     pub(super) fn count_transfer(&mut self, queued: Cycles) {

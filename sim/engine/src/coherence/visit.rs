@@ -77,7 +77,7 @@ impl Coherence {
         }
         visit.wait(latency);
         if reads {
-            self.share(line, here, now + latency);
+            self.share(costs, line, here, now + latency);
         } else {
             self.take(line, here);
         }
@@ -145,8 +145,9 @@ impl Coherence {
     /// Where a line is that the core does not have, and how long it takes to come.
     fn locate(&self, costs: &Costs, line: LineId, here: CoreLocation) -> (Level, Cycles) {
         let state = &self.lines[line];
-        if state.owner != NOBODY {
-            let owner = self.places[state.owner];
+        let modified = state.modified_in();
+        if modified != NOBODY {
+            let owner = self.places[modified];
             let remote = owner.node != here.node;
             return (Level::OtherCore { remote }, costs.transfer(owner, here));
         }

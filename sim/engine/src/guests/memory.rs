@@ -54,7 +54,7 @@ pub enum GuestAccess {
     Load,
     /// It writes.
     Store,
-    /// It reads and writes in one step that nobody can come between.
+    /// It reads and writes in one step that nobody can come between, and has [begun to](Guest::begin_update).
     Update,
 }
 
@@ -98,10 +98,9 @@ impl Engine {
         let core = self.current_core();
         let (here, now) = (core.place, core.time);
         if self.memory.hits(line, here.cache, access) {
-            self.access(line, access);
+            self.access_at(line, access, self.use_of(access));
         } else if self.memory.keeps(line, here.cache, now) {
-            let cost = if access == Access::Rmw { self.costs.rmw } else { self.costs.hit };
-            self.pass(Activity::Working, cost);
+            // It costs what it costs with a line that the filter allows, and may be gone the next time.
             return Step::Done;
         } else if self.memory.concerns_others(line, here.cache, access, now) {
             return Step::InOrder;
@@ -133,15 +132,17 @@ impl Engine {
         };
         let waits = Cycles(waits.round() as u64).max(visit.on_channel);
         self.pass(Activity::Stalled, turn.since(now) + waits);
-        if access == Access::Rmw {
-            self.pass(Activity::Working, self.costs.rmw);
-        }
+    }
+
+    /// What an access takes once the core has the line. What an update takes was [charged before](Guest::begin_update).
+    fn use_of(&self, access: Access) -> Cycles {
+        if access == Access::Rmw { Cycles(0) } else { self.costs.hit }
     }
 
     /// Charges for an access, at the current core's time.
     fn refer_now(&mut self, address: u64, place: SimAddress, access: Access) {
         let line = self.line_at(place.0);
-        self.access(line, access);
+        self.access_at(line, access, self.use_of(access));
         if access == Access::Write {
             let core = self.current_core();
             let lags = core.stores_done.since(core.time).since(STORE_BUFFER);
@@ -293,6 +294,13 @@ impl Guest {
     /// Lets pages that are touched first from now on lie on all nodes in turn.
     pub fn interleave_pages(&self) {
         with_engine(|engine| engine.guests().pages.interleaved = true);
+    }
+
+    /// The task is about to update a word in one step. A core first finishes what it has begun, and only then needs the word's
+    /// line, so what an update takes passes now.
+    pub fn begin_update(&self) {
+        with_engine(|engine| engine.pass(Activity::Working, engine.costs.rmw));
+        self.catch_up();
     }
 
     /// The task refers to memory at an address of the program. Returns whether another core was concerned, so
