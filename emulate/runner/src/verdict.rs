@@ -12,6 +12,7 @@
 //! * **Chance is taken at its worst and at its best**: all other runs the quickest and those on the most cores the
 //!   slowest, and the reverse. If that gives two words, there is none.
 
+mod figures;
 mod gains;
 mod said;
 mod spent;

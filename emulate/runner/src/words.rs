@@ -1,5 +1,6 @@
 //! Figures in sentences.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use kilocore_show::number;
@@ -30,6 +31,11 @@ pub(crate) fn as_fast(ratio: f64) -> String {
         return "as fast".to_owned();
     }
     format!("{} times as fast", rounded(ratio))
+}
+
+/// All ratios from one to another: `0.25 to 7.2`.
+pub(crate) fn range(ratios: &RangeInclusive<f64>) -> String {
+    format!("{} to {}", rounded(*ratios.start()), rounded(*ratios.end()))
 }
 
 /// Joins words by commas, with an `and` before the last.

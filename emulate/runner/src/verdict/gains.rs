@@ -1,12 +1,10 @@
 //! Whether other locks make a program faster, in a sentence.
 
-use std::ops::RangeInclusive;
-
-use super::said::{clause, rows_of};
+use super::figures::clause;
 use super::{Verdict, Why};
 use crate::notes::take_as_long;
 use crate::row::Row;
-use crate::words::{all_of, number_of, rounded};
+use crate::words::{all_of, number_of, range, rounded};
 use crate::{Variant, replaced, row};
 
 /// Locks under which a program is at least so many times as fast are worth having.
@@ -38,7 +36,7 @@ pub(super) fn said(variants: &[Variant]) -> Option<String> {
     }
     let on = number_of(*cores, "core");
     if let Some(best) = most(&last, is_better) {
-        return Some(best_said(variants, best, &last, &on));
+        return Some(best_said(best, &last, &on));
     }
     if let Some(best) = most(&last, |row| *row.gains().end() >= BETTER) {
         return Some(format!(
@@ -103,11 +101,7 @@ fn is_better(row: &Row<'_>) -> bool {
     row.gain() >= BETTER && *row.gains().start() > 1.0
 }
 
-fn range(gains: &RangeInclusive<f64>) -> String {
-    format!("{} to {}", rounded(*gains.start()), rounded(*gains.end()))
-}
-
-fn best_said(variants: &[Variant], best: &Row<'_>, last: &[Row<'_>], on: &str) -> String {
+fn best_said(best: &Row<'_>, last: &[Row<'_>], on: &str) -> String {
     let locks = &best.variant.locks;
     let chance = match best.gain_differs() {
         true => format!(" (by chance, {})", range(&best.gains())),
@@ -134,7 +128,7 @@ fn best_said(variants: &[Variant], best: &Row<'_>, last: &[Row<'_>], on: &str) -
     said.push('.');
     if let Some(clause) = clause(best.variant) {
         said += &format!(" It {clause}.");
-    } else if rows_of(variants, locks).count() > 1 {
+    } else if best.variant.points.len() > 1 {
         said += " How it scales then is not known.";
     }
     said

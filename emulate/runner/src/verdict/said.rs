@@ -1,17 +1,16 @@
 //! Verdicts in sentences.
 
-use std::ops::RangeInclusive;
-
 use kilocore_emulation_orders::Report;
 use kilocore_figures::Shape;
 use kilocore_show::number::nanoseconds;
 
+use super::figures::{capital, figures};
 use super::why::{self, points};
-use super::{Curve, FALLEN, On, Verdict, Why, gains, last_stretch, rises, spent};
+use super::{Curve, Verdict, Why, gains, spent};
 use crate::cycles::CyclesFrom;
 use crate::notes::take_as_long;
-use crate::words::{as_fast, number_of, part, rounded};
-use crate::{Runs, Variant, row};
+use crate::words::{as_fast, number_of, part, range, rounded};
+use crate::{Runs, Variant};
 
 /// What a verdict is about, besides the runs.
 #[derive(Debug, Clone, Copy)]
@@ -67,70 +66,14 @@ fn marks(scope: Scope<'_>, own: &Variant, verdict: Verdict) -> String {
     }
     let last = own.points.last().filter(|_| own.differs());
     if let Some(ratios) = last.map(|(_, runs)| own.speedups(runs)) {
-        let (least, most) = (rounded(*ratios.start()), rounded(*ratios.end()));
-        marks.extend((least != most).then(|| format!("by chance, {least} to {most}")));
+        let is_one = rounded(*ratios.start()) == rounded(*ratios.end());
+        marks.extend((!is_one).then(|| format!("by chance, {}", range(&ratios))));
     }
     let is_assumed = scope.cycles_from == CyclesFrom::Estimated;
     if is_assumed && matches!(verdict, Verdict::Shape(_)) && spent::threads_meet(own) {
         marks.push(format!("if an instruction takes {} cycle", scope.cycles_per_instruction));
     }
     marks.join("; ")
-}
-
-fn range(ratios: &RangeInclusive<f64>) -> String {
-    format!("{} to {}", rounded(*ratios.start()), rounded(*ratios.end()))
-}
-
-fn capital(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Scales => "Scales",
-        Shape::Flattens => "Flattens",
-        Shape::Collapses => "Collapses",
-    }
-}
-
-/// Times and numbers of cores, behind the word.
-fn figures(variant: &Variant, shape: Shape) -> String {
-    let Some(curve) = Curve::of(variant, |report| Some(report.end_ns)) else {
-        return String::new();
-    };
-    let times = curve.shown();
-    let (first, last) = (curve.0[0], curve.last());
-    let speedup = |on: On| first.ns / on.ns;
-    let beside_first = |on: On| {
-        format!("{} on {} as on {}", as_fast(speedup(on)), number_of(on.cores, "core"), first.cores)
-    };
-    let from_the_start = || format!(" from the start: {}", beside_first(last));
-    let and_last = |before: On| {
-        format!(": {}, and {} on {}", beside_first(before), rounded(speedup(last)), last.cores)
-    };
-    match shape {
-        Shape::Scales => {
-            let cores = number_of(last.cores, "core");
-            format!("{cores}: {} as on {}", as_fast(speedup(last)), first.cores)
-        }
-        Shape::Collapses => {
-            let before = &curve.0[..curve.0.len() - 1];
-            match before.iter().enumerate().min_by(|(_, a), (_, b)| a.ns.total_cmp(&b.ns)) {
-                Some((0, _)) | None => from_the_start(),
-                Some((_, peak)) => and_last(*peak),
-            }
-        }
-        Shape::Flattens => {
-            let least = curve.0.iter().map(|on| on.ns).fold(f64::INFINITY, f64::min);
-            // Where it is about as fast as it will be.
-            let knee = curve.0.iter().position(|on| least >= FALLEN * on.ns).unwrap_or(0);
-            let still = if rises(&times) { ", where it still rises" } else { "" };
-            match knee {
-                0 => from_the_start(),
-                knee if knee + 1 < curve.0.len() => and_last(curve.0[knee]),
-                _ => match last_stretch(&times) {
-                    0 => format!(": {}{still}", beside_first(last)),
-                    before => and_last(curve.0[before]) + still,
-                },
-            }
-        }
-    }
 }
 
 /// That there is no verdict, why, and what would give one.
@@ -188,8 +131,8 @@ fn unknown(own: &Variant, why: Why, marks: &str) -> String {
             let each = speedup * f64::from(cores) / f64::from(fewest);
             format!(
                 "Not known how it scales: on {} it computes {} times as much as on {fewest}, as programs do whose every \
-                 thread has work of its own{marks}. If that is so, it does {} times as much there in the same time; if \
-                 the work is the same, it is {}. The same work on each number of cores would tell.",
+                 thread has work of its own, or whose threads try again and again{marks}. If each thread has work of its own, it does {} times as much there in the same \
+                 time; if the work is the same, it is {}. The same work on each number of cores would tell.",
                 number_of(cores, "core"),
                 rounded(why::more_work(own).unwrap_or(1.0)),
                 rounded(each),
@@ -221,7 +164,8 @@ fn explained(scope: Scope<'_>, own: &Variant, verdict: Verdict) -> Vec<String> {
     let is_sized = ["{cores}", "{threads}"].iter().any(|word| scope.command.contains(word));
     if verdict == Verdict::NoThreads {
         let put = "If it can be told how many to make, put {cores} there in its command.";
-        return if is_sized { Vec::new() } else { vec![put.to_owned()] };
+        let larger = "It may make some with a larger input.";
+        return vec![if is_sized { larger.to_owned() } else { put.to_owned() }];
     }
     let Some((cores, runs)) = own.points.last() else { return Vec::new() };
     let (cores, point) = (*cores, runs.shown());
@@ -286,22 +230,4 @@ fn as_many_threads(own: &Variant, is_sized: bool) -> Option<String> {
         if is_sized { "" } else { ", and nothing in its command tells it how many ({cores})" };
     (is_same && threads > 1)
         .then(|| format!("It has {threads} threads on each number of cores{told}."))
-}
-
-/// The verdict on a program under other locks, as a clause.
-pub(super) fn clause(variant: &Variant) -> Option<String> {
-    let Verdict::Shape(shape) = Verdict::of(variant) else { return None };
-    let figures = figures(variant, shape);
-    Some(match shape {
-        Shape::Scales => format!("scales to {figures}"),
-        Shape::Flattens | Shape::Collapses => format!("{}{figures}", shape.name()),
-    })
-}
-
-/// Its rows.
-pub(super) fn rows_of<'a>(
-    variants: &'a [Variant],
-    locks: &'a str,
-) -> impl Iterator<Item = row::Row<'a>> {
-    row::of(variants).filter(move |row| row.variant.locks == locks)
 }
