@@ -119,6 +119,74 @@ fn a_program_is_emulated_under_each_lock_and_its_lines_are_named() {
     assert_eq!(lock.expect("the lock moves")["sharing"], "true", "{lines:?}");
 }
 
+/// So many threads compute their part of so much.
+const PARTS: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static long rounds;
+static void *compute(void *unused) {
+    for (long i = 0; i < rounds; i++) __asm__ volatile("");
+    return unused;
+}
+int main(int argc, char **argv) {
+    if (argc != 3) return 2;
+    long threads = atol(argv[1]);
+    rounds = atol(argv[2]) / threads;
+    pthread_t made[64];
+    for (long i = 0; i < threads; i++) pthread_create(&made[i], NULL, compute, NULL);
+    for (long i = 0; i < threads; i++) pthread_join(made[i], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn the_first_line_says_whether_it_scales_wherever_it_is_shown() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "parts", PARTS, &[]);
+    let [page, written, text] =
+        ["a.html", "a.json", "a.md"].map(|name| folder.path().join(name).display().to_string());
+    let words = ["emulate", "--machine", "opteron-6344-4s", "--cores", "1,4", "--lock", "mcs"];
+    let files = ["--output", &page, "--output", &written, "--output", &text];
+    let told = run(&[&words[..], &files].concat(), &program, &["{cores}", "20000000"]);
+    assert!(told.status.success(), "{told:?}");
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    // Each takes a quarter of the time, and to begin takes a little.
+    let first = told.lines().next().expect("a line").to_owned();
+    assert!(first.starts_with("Scales to 4 cores: 3.") && first.contains("as on 1 ("), "{told}");
+    let none = "No lock of the program was replaced: it takes none of pthread's.";
+    assert_eq!(told.matches(none).count(), 2, "in the answer and below the gains: {told}");
+    let read = |file: &str| std::fs::read_to_string(file).expect("it is written");
+    assert!(read(&page).contains(&format!("<h2>{first}</h2>")), "{first}");
+    assert!(read(&text).contains(&format!("## {first}")), "{first}");
+    let document: Value = serde_json::from_str(&read(&written)).expect("a document");
+    assert_eq!(document["answer"][0], *first, "{}", document["answer"]);
+    for (index, locks) in ["own", "mcs"].iter().enumerate() {
+        let verdict = &document["verdicts"][index];
+        assert_eq!((&verdict["locks"], &verdict["verdict"]), (&(*locks).into(), &"scales".into()));
+        assert!(verdict["unknown_because"].is_null(), "{verdict}");
+    }
+    let shown = kilocore().args(["show", &written]).output().expect("it runs");
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert_eq!(shown.lines().next(), Some(&*first), "{shown}");
+}
+
+#[test]
+fn a_program_that_stands_at_its_lock_is_not_said_to_scale() {
+    let folder = TempDir::new().expect("a folder of the test's own");
+    let program = compiled(&folder, "sums", SUMS, &[]);
+    let words = ["emulate", "--machine", "opteron-6344-4s", "--cores", "1,24", "--lock", "mcs"];
+    let output = run(&[&words[..], &["--json"]].concat(), &program, &["{cores}", "4800"]);
+    let told = document(&output);
+    // A third of it is under the lock.
+    let word = told["verdicts"][0]["verdict"].as_str().expect("a word");
+    assert!(["flattens", "collapses"].contains(&word), "{}", told["answer"]);
+    let answer = told["answer"].as_array().expect("paragraphs");
+    let text: Vec<&str> = answer.iter().filter_map(Value::as_str).collect();
+    assert!(text.join(" ").contains("mcs") && !text.join(" ").contains("was replaced"), "{text:?}");
+    let counts = &told["points"][3]["counts"];
+    assert!(counts["lock_calls"].as_u64() >= Some(4_800), "{counts}");
+}
+
 #[test]
 fn a_part_of_a_program_is_emulated_and_one_that_is_not_there_is_refused() {
     let folder = TempDir::new().expect("a folder of the test's own");

@@ -112,6 +112,10 @@ pub struct Counts {
     pub outside: u64,
     /// Processes that the program started. What these do is not in the report.
     pub processes: u64,
+    /// Calls that take a lock, of the library that replaces locks.
+    pub lock_calls: u64,
+    /// Of these, how many were left to glibc at most, as those that lock a recursive mutex are.
+    pub lock_calls_left: u64,
 }
 
 /// Why a report is not believed.

@@ -1,5 +1,6 @@
 //! The blocks that QEMU has translated: how often they were executed, and what their instructions waited for.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -74,6 +75,13 @@ pub(crate) fn forget() {
 pub(crate) fn instructions() -> u64 {
     let of = |block: &&Block| block.times(block.sites.len() as u64);
     all().iter().map(of).fold(0, u64::wrapping_add)
+}
+
+/// How often blocks were executed that begin at these addresses.
+pub(crate) fn executed_at(addresses: &BTreeSet<u64>) -> u64 {
+    let all = all();
+    let there = all.iter().filter(|block| addresses.contains(&block.address));
+    there.map(|block| block.times(1)).fold(0, u64::wrapping_add)
 }
 
 /// The code that took most time, the most first.

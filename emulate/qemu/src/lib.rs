@@ -75,6 +75,7 @@ mod paths;
 mod polls;
 mod repeatable;
 mod repeats;
+mod replaced;
 mod report;
 mod results;
 mod same_each_time;

@@ -30,8 +30,20 @@ const OWN: [&str; 6] = [
     "/proc/self/comm",
 ];
 
+/// Whether a call starts another process, with these flags if it has some.
+fn starts_a_process(call: i64, flags: u64) -> bool {
+    match call {
+        libc::SYS_clone => !threads::is_thread(flags),
+        libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => true,
+        _ => false,
+    }
+}
+
 /// A call has returned, in which the program has named this path. Notes what was found out by it.
 pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, result: i64) {
+    if starts_a_process(call, arguments[0]) && result > 0 {
+        PROCESSES.more();
+    }
     // What QEMU does not have is the same each time.
     if depends::is_for_once() || result == -i64::from(libc::ENOSYS) {
         return;
@@ -79,10 +91,7 @@ pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, resul
         libc::SYS_prctl if is_own_affair(a) => {}
         libc::SYS_prlimit64 | libc::SYS_kill | libc::SYS_tgkill if is_itself(a) => {}
         libc::SYS_clone if threads::is_thread(a) => {}
-        libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => {
-            PROCESSES.more();
-            depends::also("it starts another process");
-        }
+        _ if starts_a_process(call, a) => depends::also("it starts another process"),
         libc::SYS_execve | libc::SYS_execveat => depends::also("it starts another program"),
         libc::SYS_socket | libc::SYS_socketpair => depends::also("it makes a socket"),
         libc::SYS_getrusage if a as c_int != libc::RUSAGE_CHILDREN => {}

@@ -5,7 +5,9 @@ use kilocore_platform::Cycles;
 use kilocore_sim::{Activity, Chain, Guests, Outcome};
 
 use crate::counts::{CALLS, HANDOVERS, MISSES, OUTSIDE, PROCESSES, SLEEPS, TRANSFERS};
-use crate::{blocks, chain, depends, guest, lives, loaded, machine, moves, report, since, stacks};
+use crate::{
+    blocks, chain, depends, guest, lives, loaded, machine, moves, replaced, report, since, stacks,
+};
 
 /// Writes the report of a program that is to be ended here, where the part ends that was asked for.
 pub(crate) fn write_here(seen: Option<Seen>) {
@@ -39,6 +41,8 @@ pub(crate) fn write(outcome: Outcome, chain: &Chain, page_faults: u64, seen: Opt
             system_ns: of(Activity::System),
         }
     });
+    let files = loaded::files();
+    let taken = replaced::taken(&files);
     report::put(&Report {
         end_ns: ns(outcome.end),
         parallel,
@@ -53,12 +57,14 @@ pub(crate) fn write(outcome: Outcome, chain: &Chain, page_faults: u64, seen: Opt
             system_calls: CALLS.get(),
             outside: OUTSIDE.get(),
             processes: PROCESSES.get(),
+            lock_calls: taken.calls,
+            lock_calls_left: taken.left,
         },
         lines: moves::dearest(),
         code: blocks::slowest(),
         chain: chain::reported(chain),
         stacks: stacks::reported(),
-        files: loaded::files(),
+        files,
         dependence: depends::all(),
         seen,
         failure: None,

@@ -5,6 +5,7 @@ use kilocore_show::Provenance;
 use serde::Serialize;
 
 use crate::row::{self, Row};
+use crate::verdict::{InDocument, Verdict};
 use crate::{Causes, Point, Variant, known};
 
 #[derive(Debug, Serialize)]
@@ -19,7 +20,17 @@ pub(crate) struct Document<'a> {
     warm_from: Option<String>,
     from: Option<String>,
     until: Option<String>,
+    answer: Vec<String>,
+    verdicts: Vec<DocumentVerdict<'a>>,
     points: Vec<DocumentPoint<'a>>,
+}
+
+/// Whether the program scales, under some locks.
+#[derive(Debug, Serialize)]
+struct DocumentVerdict<'a> {
+    locks: &'a str,
+    #[serde(flatten)]
+    verdict: InDocument,
 }
 
 /// The figures of one run, and what others that differ by chance say of them.
@@ -60,8 +71,17 @@ struct DocumentRun {
 const BY_SIGNAL: i32 = -1;
 
 impl<'a> Document<'a> {
-    pub(crate) fn of(command: &'a str, orders: &'a Orders, variants: &'a [Variant]) -> Self {
+    pub(crate) fn of(
+        command: &'a str,
+        orders: &'a Orders,
+        variants: &'a [Variant],
+        answer: Vec<String>,
+    ) -> Self {
         let place = |place: &Option<Place>| place.as_ref().map(Place::to_string);
+        let verdict = |variant: &'a Variant| DocumentVerdict {
+            locks: &variant.locks,
+            verdict: Verdict::of(variant).in_document(),
+        };
         Self {
             provenance: Provenance::Emulated,
             command,
@@ -73,6 +93,8 @@ impl<'a> Document<'a> {
             warm_from: place(&orders.window.warm),
             from: place(&orders.window.from),
             until: place(&orders.window.until),
+            answer,
+            verdicts: variants.iter().map(verdict).collect(),
             points: row::of(variants).map(|row| DocumentPoint::of(&row)).collect(),
         }
     }

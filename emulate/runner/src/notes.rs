@@ -84,21 +84,32 @@ fn chance(variants: &[Variant]) -> Vec<String> {
     vec![format!("A second run each, with other chance, takes as long{within}.")]
 }
 
-/// A program that works for a set time takes as long on any number of cores.
-fn set_time(variants: &[Variant]) -> Vec<String> {
-    let Some(own) = variants.first() else { return Vec::new() };
+/// Whether a program takes as long on any number of cores and keeps more of them busy, as those do that work for a set
+/// time.
+pub(crate) fn takes_a_set_time(own: &Variant) -> bool {
     let reports = || own.points.iter().map(|(cores, runs)| (*cores, &runs.shown().report));
-    let times = || reports().map(|(_, report)| report.end_ns);
-    let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     let busy = |(cores, report): (u32, &Report)| {
         let [working, stalled, spinning, system, _] = shares(cores, report.end_ns, &report.threads);
         f64::from(cores) * (working + stalled + spinning + system)
     };
     let (Some(first), Some(last)) = (reports().next().map(busy), reports().next_back().map(busy))
     else {
-        return Vec::new();
+        return false;
     };
-    if most > SET_TIME * least || last < BUSIER * first {
+    take_as_long(reports().map(|(_, report)| report)) && last >= BUSIER * first
+}
+
+/// Whether runs take so equally long that it may be a time that was set.
+pub(crate) fn take_as_long<'a>(reports: impl Iterator<Item = &'a Report>) -> bool {
+    let ends = |(least, most): (f64, f64), report: &Report| {
+        (least.min(report.end_ns), most.max(report.end_ns))
+    };
+    let (least, most) = reports.fold((f64::INFINITY, 0.0), ends);
+    most <= SET_TIME * least
+}
+
+fn set_time(variants: &[Variant]) -> Vec<String> {
+    if !variants.first().is_some_and(takes_a_set_time) {
         return Vec::new();
     }
     vec![

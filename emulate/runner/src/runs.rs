@@ -41,7 +41,7 @@ impl From<(u64, Point)> for Runs {
 }
 
 impl Runs {
-    fn add(&mut self, seed: u64, point: Point) {
+    pub(crate) fn add(&mut self, seed: u64, point: Point) {
         self.all.push((seed, point));
         let mut by_time: Vec<usize> = (0..self.all.len()).collect();
         by_time.sort_by(|&one, &other| self.ns(one).total_cmp(&self.ns(other)));

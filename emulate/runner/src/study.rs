@@ -12,8 +12,9 @@ use crate::document::Document;
 use crate::notes::Shown;
 use crate::row::{self, AFTER_TIME, Row, compared_ns, shares};
 use crate::stacks::ON;
+use crate::verdict::{Scope, answer};
 use crate::words::number_of;
-use crate::{Runs, Variant, cause_tables, chain_tables, known, notes};
+use crate::{Runs, Variant, cause_tables, chain_tables, known, notes, replaced};
 
 /// Runs of a program on several numbers of cores of a machine.
 #[derive(Debug, Clone)]
@@ -118,7 +119,7 @@ impl Emulated {
             front: "locks",
             headings: cores.map(|(cores, _)| cores.to_string()).collect(),
             rows: self.variants.iter().skip(1).map(of).collect(),
-            below: Vec::new(),
+            below: replaced::none_or_unknown(&self.variants).into_iter().collect(),
         }
     }
 }
@@ -156,8 +157,18 @@ impl Study for Emulated {
         }
     }
 
+    fn answer(&self) -> Vec<String> {
+        let scope = Scope {
+            command: &self.command,
+            part: &self.part(),
+            cycles_from: self.cycles_from,
+            cycles_per_instruction: self.orders.cycles_per_instruction,
+        };
+        answer(scope, &self.variants)
+    }
+
     fn document(&self) -> impl Serialize {
-        Document::of(&self.command, &self.orders, &self.variants)
+        Document::of(&self.command, &self.orders, &self.variants, self.answer())
     }
 
     fn points(&self) -> Points {

@@ -14,6 +14,9 @@ pub struct WrittenStudy {
     machine: String,
     from: Option<String>,
     until: Option<String>,
+    /// Those of before had none.
+    #[serde(default)]
+    answer: Vec<String>,
     points: Vec<WrittenPoint>,
 }
 
@@ -31,6 +34,12 @@ struct WrittenPoint {
 }
 
 impl WrittenStudy {
+    /// What it says, in paragraphs: the answer first.
+    #[must_use]
+    pub fn answer(&self) -> &[String] {
+        &self.answer
+    }
+
     /// A table for each choice of locks.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {

@@ -92,3 +92,13 @@ fn a_run_in_which_nothing_can_happen_any_more_ends_and_says_why() {
     let EmulateError::Failed { why, .. } = &error else { panic!("{error}") };
     assert!(why.contains("QEMU had to stop all threads"), "{why}");
 }
+
+#[test]
+fn processes_are_counted_after_a_call_that_makes_the_result_one_for_once() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("out");
+    let script = format!("echo text > '{}'; /bin/true; :", file.display());
+    let (point, _) = try_on(1, std::path::Path::new("/bin/sh"), &["-c", &script]).expect("it ends");
+    assert!(point.status.success() && file.exists());
+    assert_eq!(point.report.counts.processes, 1);
+}

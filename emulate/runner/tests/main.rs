@@ -13,6 +13,7 @@ mod kept;
 mod parts;
 mod placed;
 mod polls;
+mod replaced;
 mod seen;
 mod simulated;
 mod stacks;

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kilocore_show::terminal::wrapped;
 use kilocore_show::{Format, Report, Study, Table};
 use serde::Serialize;
 
@@ -64,7 +65,8 @@ impl Reports {
         self.print(document, text)
     }
 
-    /// Writes a study into each file, and prints its document if that is asked for, else its tables.
+    /// Writes a study into each file, and prints its document if that is asked for, else its answer and
+    /// its tables.
     ///
     /// # Errors
     /// A message about what could not be made or written.
@@ -73,7 +75,9 @@ impl Reports {
         files: &[ReportFile<'_>],
         study: &impl Study,
     ) -> Result<(), Failure> {
-        self.deliver(files, study, study.document(), || in_words(&study.terminal_tables()))
+        self.deliver(files, study, study.document(), || {
+            answered(&study.answer(), &study.terminal_tables())
+        })
     }
 
     /// Prints the document if that is asked for, else the text, on standard output.
@@ -102,6 +106,14 @@ pub fn write(files: &[ReportFile<'_>], report: &impl Report) -> Result<(), Failu
         output::write(path, &report.render(format)?)?;
     }
     Ok(())
+}
+
+/// Returns paragraphs, and tables below them, as wide as the screen.
+#[must_use]
+pub fn answered(paragraphs: &[String], tables: &[Table]) -> String {
+    let width = output::width();
+    let paragraphs = paragraphs.iter().map(|text| wrapped(text, width) + "\n\n");
+    paragraphs.collect::<String>() + &in_words(tables)
 }
 
 /// Returns tables below each other, as wide as the screen.

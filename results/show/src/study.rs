@@ -60,6 +60,12 @@ pub trait Study {
     /// Returns what it is.
     fn about(&self) -> About;
 
+    /// Returns what it says, in paragraphs: the first is the answer, the others explain it. It stands
+    /// before everything else. None, if nothing else is said.
+    fn answer(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns everything, for programs. Its JSON is what users' scripts read.
     fn document(&self) -> impl Serialize;
 
@@ -100,6 +106,10 @@ impl<S: Study> Report for S {
         let (name, title) = about.host.name_and_title();
         let subject = format!("{}, on {name}: {title}", about.kind);
         let mut document = Document::new(&about.title, &subject, &about.generated);
+        if let Some((answer, others)) = self.answer().split_first() {
+            document.heading(answer);
+            others.iter().for_each(|paragraph| document.paragraph(paragraph));
+        }
         self.tables().iter().for_each(|table| document.table(table));
         if !about.parameters.is_empty() {
             let column = |heading, cell: fn(&Parameter) -> &String| {

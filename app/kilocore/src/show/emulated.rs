@@ -26,7 +26,7 @@ pub(super) fn show(file: &Path, reports: &Reports) -> Result<(), Failure> {
     };
     let document: serde_json::Value = serde_json::from_str(&text(file)?).map_err(no_study)?;
     let study = WrittenStudy::deserialize(&document).map_err(no_study)?;
-    reports.print(&document, || reports::in_words(&study.tables()))
+    reports.print(&document, || reports::answered(study.answer(), &study.tables()))
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
