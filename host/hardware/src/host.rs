@@ -23,7 +23,14 @@ use std::time::Duration;
 /// Time for one kind of core-to-core latency.
 const LATENCY_TIME: Duration = Duration::from_millis(200);
 
-/// Measures this host. Takes about five seconds and at most 1 GiB of memory.
+/// How often all is measured at most, if the cores are not as far apart at its end as they were: those who run a virtual machine
+/// may move it to other cores.
+const TRIES: u32 = 3;
+/// Two latencies of the same cores differ by at most so many times.
+const AS_FAR: f64 = 1.3;
+
+/// Measures this host. Takes about five seconds and at most 1 GiB of memory, and up to three times as long if the host changes
+/// meanwhile.
 ///
 /// The description is named `host` and validated.
 ///
@@ -41,7 +48,14 @@ pub fn measure_host() -> Result<Description, MeasureError> {
         shape,
         home,
     };
-    let description = host.describe(&cpuinfo)?;
+    let mut tries = 1;
+    let description = loop {
+        let description = host.describe(&cpuinfo)?;
+        if tries == TRIES || host.is_as_before(&description.latency)? {
+            break description;
+        }
+        tries += 1;
+    };
     description.validate()?;
     Ok(description)
 }
@@ -234,6 +248,24 @@ impl Host {
         Ok(lower_median(taken?))
     }
 
+    /// Whether the nearest cores are as far apart as they were.
+    fn is_as_before(&self, latency: &Latencies) -> Result<bool, MeasureError> {
+        let Some((at, _)) = self.nearest_cores() else { return Ok(true) };
+        let before = match at {
+            Distance::SameGroup => latency.same_group_ns.value,
+            Distance::SameNode => latency.same_node_ns.value,
+            _ => latency.same_socket_ns.value,
+        };
+        let now = self.latency_at(at)?;
+        Ok(now.is_none_or(|now| now.max(before) <= AS_FAR * now.min(before)))
+    }
+
+    /// The first two cores of those that are nearest to each other, within a socket, and how far apart they are.
+    fn nearest_cores(&self) -> Option<(Distance, (Processor, Processor))> {
+        let near = [Distance::SameGroup, Distance::SameNode, Distance::SameSocket];
+        near.into_iter().find_map(|at| Some((at, self.pairs(at).first().copied()?)))
+    }
+
     fn latencies(&self, hit_ns: f64) -> Result<Latencies, MeasureError> {
         // From near to far, each latency is at least the one before it. Measurements scatter, so
         // those of equal distances could come in the wrong order.
@@ -317,8 +349,7 @@ impl Host {
         pause_cycles: Option<f64>,
     ) -> Result<Coherence, MeasureError> {
         let mut coherence = self.coherence(latency, rmw_cycles, pause_cycles);
-        let near = [Distance::SameGroup, Distance::SameNode, Distance::SameSocket];
-        if let Some((a, b)) = near.into_iter().find_map(|at| self.pairs(at).first().copied()) {
+        if let Some((_, (a, b))) = self.nearest_cores() {
             let hold = write_hold_ns(a.cpu, b.cpu)?;
             coherence.write_hold_ns = hold.map(|ns| self.measured(ns));
             let takes = reads_take_written(a.cpu, b.cpu)?;
