@@ -1,6 +1,7 @@
 //! A call of the system that a thread is in.
 
 use crate::memory;
+use crate::outside::Waits;
 
 /// What is to be known of a call until it returns.
 #[derive(Debug, Default)]
@@ -40,8 +41,10 @@ pub(crate) enum Change {
         /// Where the path is, and what was there, unless nobody could write there.
         path: Option<(u64, [u64; 2])>,
     },
+    /// Nothing, and it is [interrupted](crate::interrupts) if it waits.
+    Interrupted,
     /// Nothing, as the call really waits: the thread is outside meanwhile.
-    Outside,
+    Outside(Waits),
 }
 
 impl Change {
