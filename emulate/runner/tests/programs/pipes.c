@@ -235,7 +235,7 @@ static void stands(void)
 static void tell(int number)
 {
     (void)number;
-    give(there[1]);
+    give(back[1]);
 }
 
 // Waits for a signal that somebody else sends, whose handler says so by a pipe.
@@ -247,7 +247,7 @@ static void served(void)
     printf("%d\n", getpid());
     fflush(stdout);
     pthread_create(&other, NULL, waits_for_ever, NULL);
-    pthread_join(other, NULL);
+    take(back[0]);
     printf("1 0\n");
 }
 
