@@ -81,6 +81,8 @@ fn several_readers_of_a_pipe_share_what_is_written() {
     let expected = 10.0 * work_us();
     assert!((expected..1.5 * expected).contains(&passed), "{passed} {expected}");
     assert_eq!(simulated(5, "pool").0.report.end_ns, point.report.end_ns);
+    // With fewer cores, one that runs takes what another one was woken for.
+    simulated(2, "pool");
 }
 
 #[test]
