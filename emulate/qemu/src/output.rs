@@ -40,13 +40,16 @@ pub(crate) fn wait_for_room(descriptor: RawFd, bytes: u64) {
     }
 }
 
-/// Waits until there is room for something in each of these that is asked whether there is.
-pub(crate) fn wait_for_asked(asked: &[(RawFd, i16)]) {
+/// Waits until there is room for something in each of these that is asked whether there is. Whether any is.
+pub(crate) fn wait_for_asked(asked: &[(RawFd, i16)]) -> bool {
+    let mut is_any = false;
     for &(descriptor, events) in asked {
-        if events & libc::POLLOUT != 0 {
+        if events & libc::POLLOUT != 0 && is_output_pipe(descriptor) {
             wait_for_room(descriptor, 1);
+            is_any = true;
         }
     }
+    is_any
 }
 
 /// Waits until something `is_over`, which takes a moment to say so, or a signal comes.

@@ -21,7 +21,7 @@ use crate::internal;
 use crate::outside::Waits;
 use crate::sleeping::read_time;
 use crate::waits::{self, Awaits, Ended};
-use crate::{depends, descriptors, interrupts, machine, memory, output, outside};
+use crate::{depends, descriptors, interrupts, machine, memory, output, outside, signals};
 
 /// The most descriptors that one call is believed to name.
 const MOST: usize = 1 << 16;
@@ -135,8 +135,21 @@ fn selected(count: c_int, addresses: [u64; 3]) -> Option<Vec<(RawFd, i16)>> {
     Some(all)
 }
 
-/// Whether a call would return at once.
+/// Whether a call would return at once. If it asks for the program's output, it waits for that here: else the call could wait
+/// for others who write there as well.
 pub(crate) fn is_ready(call: i64, arguments: [u64; 6]) -> bool {
+    loop {
+        let is_output = wait_for_output(call, arguments);
+        if is_ready_now(call, arguments) || is_output && signals::is_pending() {
+            return true;
+        }
+        if !is_output {
+            return false;
+        }
+    }
+}
+
+fn is_ready_now(call: i64, arguments: [u64; 6]) -> bool {
     let Some(asked) = asked(call, arguments) else { return true };
     let of = |&(fd, events): &(RawFd, i16)| libc::pollfd { fd, events, revents: 0 };
     let mut all: Vec<_> = asked.iter().map(of).collect();
@@ -182,18 +195,18 @@ fn tells_the_same(call: i64, arguments: [u64; 6]) -> bool {
     all.is_empty() || is_known && are_decided_here(&all)
 }
 
-/// Has a pipe for the program's output ready for what is asked of it.
-fn wait_for_output(call: i64, arguments: [u64; 6]) {
-    let Some(asked) = asked(call, arguments) else { return };
-    match call {
-        libc::SYS_epoll_wait | libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => {
-            if descriptors::is_output_a_pipe() {
-                let watched = internal::watched_by(arguments[0] as RawFd);
-                output::wait_for_asked(&watched.unwrap_or_default());
-            }
-        }
-        _ => output::wait_for_asked(&asked),
+/// Has a pipe for the program's output ready for what is asked of it, if it is. Whether it is.
+fn wait_for_output(call: i64, arguments: [u64; 6]) -> bool {
+    if !descriptors::is_output_a_pipe() {
+        return false;
     }
+    let asked = match call {
+        libc::SYS_epoll_wait | libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => {
+            internal::watched_by(arguments[0] as RawFd)
+        }
+        _ => asked(call, arguments),
+    };
+    output::wait_for_asked(&asked.unwrap_or_default())
 }
 
 /// A thread makes a call. `None` if it is not one of these.
