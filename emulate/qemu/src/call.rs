@@ -3,6 +3,12 @@
 use crate::memory;
 use crate::outside::Waits;
 
+/// What a call returns that QEMU has not made, as a signal comes before.
+pub(crate) const ERESTARTSYS: i64 = -512;
+
+/// A call that a signal has interrupted: its number and its arguments.
+pub(crate) type Interrupted = (i64, [u64; 6]);
+
 /// What is to be known of a call until it returns.
 #[derive(Debug, Default)]
 pub(crate) struct Call {

@@ -11,9 +11,8 @@ use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::frames::Frames;
 use kilocore_sim::{Filter, Guest, Guests, SimError};
 
-use crate::call::Call;
+use crate::call::{Call, Interrupted};
 use crate::counts::HANDOVERS;
-use crate::interrupts::Interrupted;
 use crate::{calls, clock, conditions, dying, host, repeats, report, stacks, stuck};
 
 /// The number of no processor of QEMU's.

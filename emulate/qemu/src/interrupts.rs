@@ -20,9 +20,6 @@ const SIGNAL: c_int = 32;
 const FIRST: i64 = 200_000;
 const EVERY: i64 = 1_000_000;
 
-/// A call that was interrupted.
-pub(crate) type Interrupted = (i64, [u64; 6]);
-
 thread_local! {
     static TIMER: Cell<Option<Timer>> = const { Cell::new(None) };
 }

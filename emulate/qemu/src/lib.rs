@@ -49,6 +49,8 @@
 #![deny(missing_docs)]
 
 mod accesses;
+mod asked;
+mod awaits;
 mod binding;
 mod blocks;
 mod call;
@@ -82,6 +84,7 @@ mod repeatable;
 mod repeats;
 mod report;
 mod results;
+mod room;
 mod same_each_time;
 mod samples;
 mod seen;

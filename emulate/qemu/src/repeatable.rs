@@ -9,9 +9,9 @@ use std::os::fd::RawFd;
 use kilocore_emulation_orders::{Found, SeenFile, Stamp, is_null_device};
 use libc::c_int;
 
+use crate::call::ERESTARTSYS;
 use crate::descriptors::Of;
 use crate::internal::{self, Kind};
-use crate::system::ERESTARTSYS;
 use crate::{depends, same_each_time, threads, timers};
 
 /// Flags of `open` with which something may become another.

@@ -6,7 +6,7 @@ use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::Guest;
 
-use crate::call::{Call, Change};
+use crate::call::{Call, Change, ERESTARTSYS};
 use crate::counts::{CALLS, OUTSIDE, PROCESSES};
 use crate::guest::{self, Thread};
 use crate::outside::Waits;
@@ -29,8 +29,6 @@ const ANSWERED_OUTSIDE: Cycles = Cycles(70);
 const MAPPING: Cycles = Cycles(1_500);
 /// Bytes that the kernel copies in a cycle.
 const COPIED: u64 = 8;
-/// What a call returns that QEMU has not made, as a signal comes before.
-pub(crate) const ERESTARTSYS: i64 = -512;
 
 /// The program goes into the system.
 pub(crate) extern "C" fn enter(

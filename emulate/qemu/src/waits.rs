@@ -13,76 +13,22 @@
 //! * **If nothing can happen any more, it is a deadlock**, unless the program handles signals that come from outside: a handler
 //!   may write to a pipe. Then those who wait here go outside.
 
-use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kilocore_platform::Cycles;
 use kilocore_sim::{Guest, TaskId};
 
+use crate::awaits::Awaits;
 use crate::guest::{self, Thread};
-use crate::internal::{self, Kind};
 use crate::sent::{Receiver, sent};
 use crate::timers::{self, Sleeps};
-use crate::{depends, machine, outside, polls, signals, transfers};
+use crate::{asked, depends, internal, machine, outside, signals};
 
 /// How soon somebody looks for the first time whether something has come from outside, in ns.
 const FIRST_LOOK_NS: u64 = 100_000;
 /// From then on, it looks when it has waited longer by one part of so many.
 const LOOKS: u64 = 8;
-
-/// What a thread waits for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Awaits {
-    /// One of those that this call asks for.
-    Asked { call: i64, arguments: [u64; 6] },
-    /// Something to read.
-    Something { descriptor: RawFd, kind: Kind },
-    /// Room for so many bytes.
-    Room { descriptor: RawFd, bytes: u64 },
-    /// That so much can be added to a counter.
-    Count { descriptor: RawFd, adds: u64 },
-}
-
-impl Awaits {
-    fn has_come(self) -> bool {
-        match self {
-            Self::Asked { call, arguments } => polls::is_ready(call, arguments),
-            Self::Something { descriptor, .. } => outside::is_ready(descriptor, libc::POLLIN),
-            Self::Room { descriptor, bytes } => transfers::have_room(descriptor, bytes),
-            Self::Count { descriptor, adds } => transfers::can_count(descriptor, adds),
-        }
-    }
-
-    /// The call, if it only asks.
-    pub(crate) fn call(self) -> Option<(i64, [u64; 6])> {
-        match self {
-            Self::Asked { call, arguments } => Some((call, arguments)),
-            _ => None,
-        }
-    }
-
-    /// Whether it is asked for, and not taken.
-    fn is_asked(self) -> bool {
-        matches!(self, Self::Asked { .. })
-    }
-
-    /// Whether only the program's own threads can end the wait. Signals apart.
-    fn is_internal(self) -> bool {
-        match self {
-            Self::Asked { call, arguments } => polls::is_internal(call, arguments),
-            _ => true,
-        }
-    }
-
-    /// The pipe of whose readers one is woken at a time, if it is one of these.
-    fn takes_turns_at(self) -> Option<u64> {
-        match self {
-            Self::Something { kind: Kind::Pipe(number), .. } => Some(number),
-            _ => None,
-        }
-    }
-}
 
 /// A thread that waits.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +70,7 @@ fn all_are_here() -> bool {
 
 /// Whether what somebody waits for is simulated, so that nothing comes from outside.
 pub(crate) fn is_simulated(awaits: Awaits) -> bool {
-    awaits.is_internal() && (all_are_here() || awaits.call().is_some_and(polls::is_sleep))
+    awaits.is_internal() && (all_are_here() || awaits.call().is_some_and(asked::is_sleep))
 }
 
 /// Waits for something, and no longer than so long.
@@ -160,7 +106,7 @@ pub(crate) fn wait(thread: &Thread, awaits: Awaits, time: Option<Cycles>) -> End
         // If nobody has sent one, it is the timer's.
         signal = woken.signal.or(Some(libc::SIGALRM as u64));
         // It may let signals come only for as long as it waits. Then QEMU does not know yet.
-        if woken.signal.is_some() && time.is_some() && polls::lets_signals_come(awaits) {
+        if woken.signal.is_some() && time.is_some() && awaits.lets_signals_come() {
             return Ended::Ready;
         }
     }
