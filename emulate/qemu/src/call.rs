@@ -1,6 +1,13 @@
 //! A call of the system that a thread is in.
 
 use crate::memory;
+use crate::outside::Waits;
+
+/// What a call returns that QEMU has not made, as a signal comes before.
+pub(crate) const ERESTARTSYS: i64 = -512;
+
+/// A call that a signal has interrupted: its number and its arguments.
+pub(crate) type Interrupted = (i64, [u64; 6]);
 
 /// What is to be known of a call until it returns.
 #[derive(Debug, Default)]
@@ -40,8 +47,10 @@ pub(crate) enum Change {
         /// Where the path is, and what was there, unless nobody could write there.
         path: Option<(u64, [u64; 2])>,
     },
+    /// Nothing, and it is [interrupted](crate::interrupts) if it waits.
+    Interrupted,
     /// Nothing, as the call really waits: the thread is outside meanwhile.
-    Outside,
+    Outside(Waits),
 }
 
 impl Change {

@@ -19,6 +19,8 @@ struct Inherited {
     all: HashSet<Identity>,
     /// Those for its output.
     output: HashSet<Identity>,
+    /// Whether one of these is a pipe.
+    is_output_a_pipe: bool,
 }
 
 static INHERITED: OnceLock<Inherited> = OnceLock::new();
@@ -43,7 +45,17 @@ pub(crate) fn remember() {
         let files = numbers.iter().filter_map(|&number| metadata(number));
         files.map(|file| identity(&file)).collect()
     };
-    INHERITED.get_or_init(|| Inherited { all: of(&all), output: of(&[1, 2]) });
+    let is_pipe = |number| metadata(number).is_some_and(|file| file.file_type().is_fifo());
+    INHERITED.get_or_init(|| Inherited {
+        all: of(&all),
+        output: of(&[1, 2]),
+        is_output_a_pipe: is_pipe(1) || is_pipe(2),
+    });
+}
+
+/// Whether some of the program's output goes into a pipe.
+pub(crate) fn is_output_a_pipe() -> bool {
+    INHERITED.get().is_some_and(|inherited| inherited.is_output_a_pipe)
 }
 
 /// What a descriptor is of.

@@ -9,6 +9,7 @@ use kilocore_platform::Parked;
 
 use crate::call::Change;
 use crate::guest::{self, Thread};
+use crate::outside::Waits;
 use crate::seen::{self, Clock};
 use crate::timers::{self, Sleeps};
 use crate::{conditions, machine, memory, sleeping};
@@ -56,7 +57,9 @@ pub(crate) fn enter(thread: &Thread, [word, operation, value, time, other, _]: [
             Change::None
         }
         // Those that lend their priority sleep in the kernel.
-        libc::FUTEX_LOCK_PI | libc::FUTEX_WAIT_REQUEUE_PI | FUTEX_LOCK_PI2 => Change::Outside,
+        libc::FUTEX_LOCK_PI | libc::FUTEX_WAIT_REQUEUE_PI | FUTEX_LOCK_PI2 => {
+            Change::Outside(Waits::ForOthers)
+        }
         _ => Change::None,
     }
 }

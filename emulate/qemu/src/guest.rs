@@ -11,7 +11,7 @@ use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::frames::Frames;
 use kilocore_sim::{Filter, Guest, Guests, SimError};
 
-use crate::call::Call;
+use crate::call::{Call, Interrupted};
 use crate::counts::HANDOVERS;
 use crate::{calls, clock, conditions, dying, host, repeats, report, stacks, stuck};
 
@@ -54,6 +54,10 @@ pub(crate) struct Thread {
     pub(crate) left: Cell<[u64; 4]>,
     /// The call of the system that it is in.
     pub(crate) call: RefCell<Call>,
+    /// Which one was the last.
+    pub(crate) last_call: Cell<i64>,
+    /// The call that a signal has interrupted, until it comes again.
+    pub(crate) interrupted: Cell<Option<Interrupted>>,
 }
 
 thread_local! {
@@ -82,6 +86,8 @@ pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
         clears: Cell::new(clears),
         left: Cell::default(),
         call: RefCell::default(),
+        last_call: Cell::new(-1),
+        interrupted: Cell::default(),
     };
     let thread = Rc::new(thread);
     THREAD.set(Some(Rc::clone(&thread)));

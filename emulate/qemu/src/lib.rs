@@ -13,6 +13,8 @@
 //!   lines that other cores have taken away lately (`accesses.rs`).
 //! * **Threads that spin** on a word sleep until somebody writes its line (`spinning.rs`).
 //! * **Futexes** sleep and wake in the simulator, and the kernel's own call returns at once (`futexes.rs`).
+//! * **Waits for pipes, eventfds and pairs of sockets** of the program's own are simulated as well (`waits.rs`,
+//!   `transfers.rs`, `polls.rs`). Other waits for descriptors are those of the host (`outside.rs`).
 //! * **Signals that end the program** end it although its threads wait (`dying.rs`, `signals.rs`).
 //! * **Threads that are bound to processors** stay there (`binding.rs`).
 //! * **What it costs whom** is counted by block of code (`blocks.rs`), and by line that moves (`moves.rs`).
@@ -47,6 +49,8 @@
 #![deny(missing_docs)]
 
 mod accesses;
+mod asked;
+mod awaits;
 mod binding;
 mod blocks;
 mod call;
@@ -65,11 +69,14 @@ mod forward;
 mod futexes;
 mod guest;
 mod host;
+mod internal;
+mod interrupts;
 mod lives;
 mod loaded;
 mod machine;
 mod memory;
 mod moves;
+mod output;
 mod outside;
 mod paths;
 mod polls;
@@ -78,6 +85,7 @@ mod repeats;
 mod replaced;
 mod report;
 mod results;
+mod room;
 mod same_each_time;
 mod samples;
 mod seen;
@@ -93,7 +101,9 @@ mod system;
 mod takes;
 mod threads;
 mod timers;
+mod transfers;
 mod translate;
+mod waits;
 mod watchdog;
 mod watched;
 mod window;

@@ -1,22 +1,39 @@
-//! Calls that wait for something that is not simulated: other processes, terminals, networks.
+//! Calls that really wait, in the host's kernel: for other processes, terminals, networks, or because the simulator cannot do
+//! their wait (`waits.rs`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::c_int;
 
-use crate::descriptors::Of;
+/// What a call does outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// It waits for something that is not simulated, or only looks.
+    ForOthers,
+    /// It takes something from a descriptor of the program's own, or puts something there, at a moment that the simulator
+    /// does not know.
+    AtOwn,
+}
 
 /// How many threads are in such calls.
 static THERE: AtomicUsize = AtomicUsize::new(0);
+/// How many of them use a descriptor of the program's own there.
+static AT_OWN: AtomicUsize = AtomicUsize::new(0);
 
 /// A thread makes such a call.
-pub(crate) fn goes() {
+pub(crate) fn goes(waits: Waits) {
     THERE.fetch_add(1, Ordering::Relaxed);
+    if waits == Waits::AtOwn {
+        AT_OWN.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// It has returned.
-pub(crate) fn returns() {
+pub(crate) fn returns(waits: Waits) {
     THERE.fetch_sub(1, Ordering::Relaxed);
+    if waits == Waits::AtOwn {
+        AT_OWN.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Whether a thread is in such a call.
@@ -24,27 +41,16 @@ pub(crate) fn is_anybody() -> bool {
     THERE.load(Ordering::Relaxed) > 0
 }
 
+/// Whether a thread is in such a call that uses a descriptor of the program's own.
+pub(crate) fn is_anybody_at_own() -> bool {
+    AT_OWN.load(Ordering::Relaxed) > 0
+}
+
 /// Whether a call may wait for something outside. It is not asked of those that the simulator does.
 pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
     let descriptor = a as c_int;
     match call {
-        libc::SYS_read
-        | libc::SYS_readv
-        | libc::SYS_recvfrom
-        | libc::SYS_recvmsg
-        | libc::SYS_accept
-        | libc::SYS_accept4 => !is_ready(descriptor, libc::POLLIN),
-        libc::SYS_write | libc::SYS_writev | libc::SYS_sendto | libc::SYS_sendmsg => {
-            // Who reads its output is no concern of the machine: no simulated time passes until there is room.
-            !is_ready(descriptor, libc::POLLOUT) && Of::the(descriptor) != Of::Output
-        }
-        // For ever: if there is a time, the simulator knows of it.
-        libc::SYS_poll
-        | libc::SYS_ppoll
-        | libc::SYS_select
-        | libc::SYS_pselect6
-        | libc::SYS_epoll_wait
-        | libc::SYS_epoll_pwait => true,
+        libc::SYS_accept | libc::SYS_accept4 => !is_ready(descriptor, libc::POLLIN),
         libc::SYS_wait4 => c as c_int & libc::WNOHANG == 0,
         libc::SYS_waitid => d as c_int & libc::WNOHANG == 0,
         libc::SYS_fcntl => b as c_int == libc::F_SETLKW,
@@ -58,8 +64,7 @@ pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
         | libc::SYS_msgrcv
         | libc::SYS_msgsnd
         | libc::SYS_mq_timedreceive
-        | libc::SYS_mq_timedsend
-        | libc::SYS_epoll_pwait2 => true,
+        | libc::SYS_mq_timedsend => true,
         _ => false,
     }
 }

@@ -9,9 +9,10 @@ use std::os::fd::RawFd;
 use kilocore_emulation_orders::{Found, SeenFile, Stamp, is_null_device};
 use libc::c_int;
 
-use crate::counts::PROCESSES;
+use crate::call::ERESTARTSYS;
 use crate::descriptors::Of;
-use crate::{depends, memory, same_each_time, threads, timers};
+use crate::internal::{self, Kind};
+use crate::{depends, same_each_time, threads, timers};
 
 /// Flags of `open` with which something may become another.
 const WRITES: c_int = libc::O_WRONLY
@@ -30,22 +31,11 @@ const OWN: [&str; 6] = [
     "/proc/self/comm",
 ];
 
-/// Whether a call starts another process, with these flags if it has some.
-fn starts_a_process(call: i64, flags: u64) -> bool {
-    match call {
-        libc::SYS_clone => !threads::is_thread(flags),
-        libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => true,
-        _ => false,
-    }
-}
-
 /// A call has returned, in which the program has named this path. Notes what was found out by it.
 pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, result: i64) {
-    if starts_a_process(call, arguments[0]) && result > 0 {
-        PROCESSES.more();
-    }
-    // What QEMU does not have is the same each time.
-    if depends::is_for_once() || result == -i64::from(libc::ENOSYS) {
+    // What QEMU does not have is the same each time, and a call that it has not made yet tells nothing.
+    let is_not_made = [-i64::from(libc::ENOSYS), ERESTARTSYS].contains(&result);
+    if depends::is_for_once() || is_not_made {
         return;
     }
     let [a, b, c, d, e, _] = arguments;
@@ -85,14 +75,27 @@ pub(crate) fn returned(call: i64, arguments: [u64; 6], path: Option<&str>, resul
         libc::SYS_sendfile => copied(b as RawFd, descriptor),
         libc::SYS_ioctl => controlled(descriptor, b, result),
         libc::SYS_fcntl => commanded(descriptor, b as c_int),
-        libc::SYS_poll => looked_whether_open(a, b),
         // Noted where they begin.
-        libc::SYS_ppoll | libc::SYS_select | libc::SYS_pselect6 => {}
+        libc::SYS_poll
+        | libc::SYS_ppoll
+        | libc::SYS_select
+        | libc::SYS_pselect6
+        | libc::SYS_epoll_wait
+        | libc::SYS_epoll_pwait => {}
+        libc::SYS_recvfrom
+        | libc::SYS_recvmsg
+        | libc::SYS_sendto
+        | libc::SYS_sendmsg
+        | libc::SYS_shutdown
+            if is_simulated(descriptor) => {}
         libc::SYS_prctl if is_own_affair(a) => {}
         libc::SYS_prlimit64 | libc::SYS_kill | libc::SYS_tgkill if is_itself(a) => {}
         libc::SYS_clone if threads::is_thread(a) => {}
-        _ if starts_a_process(call, a) => depends::also("it starts another process"),
+        libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => {
+            depends::also("it starts another process");
+        }
         libc::SYS_execve | libc::SYS_execveat => depends::also("it starts another program"),
+        libc::SYS_socketpair if a as c_int == libc::AF_UNIX => {}
         libc::SYS_socket | libc::SYS_socketpair => depends::also("it makes a socket"),
         libc::SYS_getrusage if a as c_int != libc::RUSAGE_CHILDREN => {}
         libc::SYS_getrusage | libc::SYS_times => {
@@ -136,6 +139,11 @@ fn is_nothing(result: i64) -> bool {
 
 fn failed(result: i64) -> bool {
     (-4095..0).contains(&result)
+}
+
+/// Whether what a descriptor tells is only what the program's own threads have done.
+fn is_simulated(descriptor: RawFd) -> bool {
+    Kind::of(descriptor).is_some() && !internal::are_shared()
 }
 
 /// What the program asked about a path cannot be asked again.
@@ -261,9 +269,11 @@ fn went_to(path: Option<&str>) {
 /// The program has read, or mapped a file.
 fn read(descriptor: RawFd, result: i64) {
     if failed(result) {
-        // What cannot be read at one time may be there at another: a pipe, for example.
-        if !is_error(result, &[libc::EBADF, libc::ESPIPE, libc::EISDIR, libc::EINVAL, libc::EFAULT])
-        {
+        // What cannot be read at one time may be there at another: a terminal, for example.
+        let is_always = [libc::EBADF, libc::ESPIPE, libc::EISDIR, libc::EINVAL, libc::EFAULT];
+        let is_told_here =
+            is_error(result, &[libc::EAGAIN, libc::EINTR]) && is_simulated(descriptor);
+        if !is_error(result, &is_always) && !is_told_here {
             depends::also(format_args!("it cannot read its descriptor {descriptor}"));
         }
         return;
@@ -318,6 +328,7 @@ fn controlled(descriptor: RawFd, request: u64, result: i64) {
         }
         libc::FIOCLEX | libc::FIONCLEX => true,
         libc::FIONBIO => of == Of::Own,
+        libc::FIONREAD => is_simulated(descriptor),
         _ => false,
     };
     if !is_known {
@@ -337,19 +348,6 @@ fn commanded(descriptor: RawFd, command: c_int) {
     };
     if !is_known {
         depends::also(format_args!("it commands its descriptor {descriptor} by {command}"));
-    }
-}
-
-/// `poll` without a time to wait, by which a program finds out which of its descriptors are open.
-fn looked_whether_open(descriptors: u64, count: u64) {
-    /// Its standard ones, and some.
-    const MOST: u64 = 8;
-    let each = |index: u64| memory::read_u64s::<1>(descriptors.wrapping_add(8 * index));
-    // What it waits for stands behind the descriptor.
-    let asks = |[word]: [u64; 1]| (word >> 32) as u16 != 0;
-    let all = (0..count.min(MOST + 1)).map(each);
-    if count > MOST || all.into_iter().any(|word| word.is_none_or(asks)) {
-        depends::also("it asks what can be read at the moment");
     }
 }
 

@@ -14,6 +14,10 @@ use crate::{host, memory, timers};
 
 /// The signals that the program handles or ignores, each by a bit.
 static HANDLED: AtomicU64 = AtomicU64::new(0);
+/// Those of them that it handles.
+static CAUGHT: AtomicU64 = AtomicU64::new(0);
+/// Those after which the program wants the calls made again that they interrupt.
+static RESTARTS: AtomicU64 = AtomicU64::new(0);
 
 /// The last signal with the same number for QEMU's host and for its program.
 const LAST: u64 = 31;
@@ -24,6 +28,11 @@ pub(crate) fn action(signal: u64, action: u64) {
         return;
     }
     let bit = 1 << (signal - 1);
+    if let Some([handler, flags]) = memory::read_u64s(action) {
+        let is_caught = ![libc::SIG_DFL, libc::SIG_IGN].contains(&(handler as usize));
+        note(&CAUGHT, bit, is_caught);
+        note(&RESTARTS, bit, flags & libc::SA_RESTART as u64 != 0);
+    }
     match memory::read_u64s(action) {
         None => {}
         Some([handler]) if handler == libc::SIG_DFL as u64 => {
@@ -33,6 +42,49 @@ pub(crate) fn action(signal: u64, action: u64) {
             HANDLED.fetch_or(bit, Ordering::Relaxed);
         }
     }
+}
+
+fn note(signals: &AtomicU64, bit: u64, is: bool) {
+    if is {
+        signals.fetch_or(bit, Ordering::Relaxed);
+    } else {
+        signals.fetch_and(!bit, Ordering::Relaxed);
+    }
+}
+
+/// Whether the program wants calls made again that this signal interrupts.
+pub(crate) fn restarts(signal: u64) -> bool {
+    (1..=LAST).contains(&signal) && RESTARTS.load(Ordering::Relaxed) >> (signal - 1) & 1 == 1
+}
+
+/// Whether the program handles a signal that people and other programs send.
+pub(crate) fn may_come_from_outside() -> bool {
+    let sent =
+        [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+    sent.iter().any(|signal| CAUGHT.load(Ordering::Relaxed) >> (signal - 1) & 1 == 1)
+}
+
+/// Whether QEMU has noted a signal for the calling thread: then it handles that before it makes the thread's next call, which
+/// returns at once.
+pub(crate) fn is_pending() -> bool {
+    // As in the kernel: a word. From when QEMU notes a signal until it handles it, it blocks all, even this one, which neither
+    // a C library nor the program can block.
+    const NEVER_BLOCKED_BY_A_LIBRARY: u32 = 32;
+    let mut blocked = 0_u64;
+    // A signal that has been sent is noted by the end of the first call at the latest.
+    for _ in 0..2 {
+        // SAFETY: it only asks, and writes one word that lives meanwhile.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigprocmask,
+                libc::SIG_BLOCK,
+                ptr::null::<u64>(),
+                &raw mut blocked,
+                size_of::<u64>(),
+            );
+        }
+    }
+    blocked >> (NEVER_BLOCKED_BY_A_LIBRARY - 1) & 1 == 1
 }
 
 /// The thread is about to send a signal. Does not return if that goes to another thread of the program, and ends it.

@@ -6,16 +6,17 @@ use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::Guest;
 
-use crate::call::{Call, Change};
-use crate::counts::{CALLS, OUTSIDE};
+use crate::call::{Call, Change, ERESTARTSYS};
+use crate::counts::{CALLS, OUTSIDE, PROCESSES};
 use crate::guest::{self, Thread};
+use crate::outside::Waits;
 use crate::seen::Clock;
 use crate::sent::sent;
 use crate::timers::Sleeps;
 use crate::{
-    binding, calls, clock, depends, dying, files, futexes, memory, outside, paths, polls,
-    repeatable, repeats, report, samples, seen, signals, sleeping, threads, timers, watchdog,
-    watched, window,
+    binding, calls, clock, depends, dying, files, futexes, internal, interrupts, memory, outside,
+    paths, polls, repeatable, repeats, report, samples, seen, signals, sleeping, threads, timers,
+    transfers, waits, watchdog, watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -65,8 +66,11 @@ pub(crate) extern "C" fn enter(
         });
         begin(&thread, call, arguments)
     };
-    if matches!(change, Change::Outside) {
-        outside::goes();
+    if let Change::Outside(waits) = change {
+        outside::goes(waits);
+        if waits == Waits::AtOwn {
+            waits::all_look(&thread);
+        }
         OUTSIDE.more();
         depends::also("it waits for something that is not simulated");
         thread.guest.compute(clock::take_passed());
@@ -82,6 +86,13 @@ pub(crate) extern "C" fn enter(
 
 fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
     let [a, b, c, d, ..] = arguments;
+    let before = thread.last_call.replace(call);
+    if interrupts::comes_again(thread, before, call, arguments) {
+        return match interrupts::interrupt_next(thread) {
+            true => Change::Interrupted,
+            false => Change::Outside(Waits::AtOwn),
+        };
+    }
     match call {
         libc::SYS_futex => return futexes::enter(thread, arguments),
         libc::SYS_nanosleep => return sleeping::enter(thread, a, None),
@@ -135,15 +146,27 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         libc::SYS_openat => return files::opening(b),
         _ => {}
     }
-    if let Some(change) = polls::enter(thread, call, arguments) {
-        return change;
-    }
-    if outside::may_wait(call, arguments) { Change::Outside } else { Change::None }
+    let change =
+        polls::enter(thread, call, arguments).or_else(|| transfers::enter(thread, call, arguments));
+    change.unwrap_or_else(|| match outside::may_wait(call, arguments) {
+        true => Change::Outside(Waits::ForOthers),
+        false => Change::None,
+    })
 }
 
 /// The program changes its address space, and gives back so many bytes of it.
 fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
     guest::simulate(thread, |guest| guest.change_address_space(MAPPING, start, bytes));
+}
+
+/// Whether a call has started another process.
+fn is_new_process(call: i64, [flags, ..]: [u64; 6], result: i64) -> bool {
+    let is = match call {
+        libc::SYS_clone => !threads::is_thread(flags),
+        libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => true,
+        _ => false,
+    };
+    is && result > 0
 }
 
 /// Whether a call maps a file.
@@ -161,13 +184,14 @@ pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64
 fn returned(vcpu: c_uint, call: i64, result: i64) {
     let Some(thread) = threads::this_thread() else { return };
     let Call { arguments, change, path, clock } = thread.call.take();
-    if !matches!(change, Change::Outside) {
+    if !matches!(change, Change::Outside(_)) {
         watchdog::in_call(false);
     }
     // What it finds in a described file follows from the machine.
     let is_described = matches!(change, Change::File { .. }) && result >= 0;
     match change {
         Change::None => {}
+        Change::Interrupted => interrupts::is_over(),
         Change::Word { address, was } => memory::store(address, was),
         Change::Bytes { address, was } => {
             memory::write_u64s(address, was);
@@ -180,21 +204,30 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
                 files::opened(&content, result);
             }
         }
-        Change::Outside => {
-            outside::returns();
+        Change::Outside(waits) => {
+            outside::returns(waits);
             // Whoever runs has to look who came back.
             crate::clock::interrupt();
             thread.guest.come_back();
             guest::goes_on(&thread);
         }
     }
+    if is_new_process(call, arguments, result) {
+        PROCESSES.more();
+        internal::process_starts();
+        waits::all_look(&thread);
+    }
     if !is_described {
         repeatable::returned(call, arguments, path.as_deref(), result);
+    }
+    // One that has read or written nothing, for some reason of its own, leaves that to others.
+    let changes_nothing = [-i64::from(libc::EAGAIN), ERESTARTSYS].contains(&result);
+    if guest::runs(vcpu) && !changes_nothing {
+        waits::has_called(&thread, call, arguments);
     }
     if !guest::runs(vcpu) || (-4095..0).contains(&result) {
         return;
     }
-    polls::has_called(&thread, call, arguments);
     match call {
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
             threads::bear(&thread, arguments, clock, result as u64);

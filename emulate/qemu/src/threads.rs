@@ -13,7 +13,7 @@ use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::{Guests, Newborn, Options, TaskId};
 
 use crate::guest::{self, Thread};
-use crate::{binding, calls, clock, dying, lives, memory, repeats, results, timers, window};
+use crate::{binding, calls, clock, dying, lives, memory, repeats, results, timers, waits, window};
 
 /// What making a thread takes its parent besides the call. Estimated: 10 to 20 µs with the mapping of its stack,
 /// on machines of the last fifteen years, half of them in the kernel.
@@ -53,6 +53,7 @@ pub(crate) fn begin(orders: &Orders) -> Result<(), String> {
         first.interleave_pages();
     }
     first.refine_places(calls::with_calls);
+    guests.when_stuck(waits::when_stuck);
     guest::set_machine(guests);
     guest::settle(0, first, 0);
     timers::thread_begins(FIRST, u64::from(std::process::id()));

@@ -58,8 +58,9 @@ fn meaning(outside: f64) -> Vec<String> {
     }
     let part = number::percent(outside);
     vec![
-        format!("sleeps: {part} of the run is waits for what is not simulated, such as input, or another of the"),
-        "program's threads by way of a pipe, a socket or a signal. Who ends them is not on the chain,".to_owned(),
+        format!("sleeps: {part} of the run is waits for what is not simulated, such as input, another program, or"),
+        "another of the program's threads by way of a network or a signal. Who ends them is not on the chain,"
+            .to_owned(),
         "and may bound the run all the same".to_owned(),
     ]
 }

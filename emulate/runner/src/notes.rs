@@ -124,11 +124,10 @@ fn elsewhere(variants: &[Variant]) -> Vec<String> {
     let mut lines = Vec::new();
     if reports().any(|report| report.counts.outside > 0) {
         lines.extend([
-            "It waits for what is not simulated, such as input, other programs or timers of other kinds, or its own"
+            "It waits for what is not simulated, such as input, networks, other programs or timers of other kinds. No"
                 .to_owned(),
-            "threads by way of pipes and signals. No simulated time passes in that. Where others decide when it goes"
+            "simulated time passes in that. Where others decide when it goes on or ends, times and gains say little."
                 .to_owned(),
-            "on or ends, times and gains say little.".to_owned(),
         ]);
     }
     if reports().any(|report| report.counts.processes > 0) {

@@ -11,6 +11,7 @@ mod crashes;
 mod ends;
 mod kept;
 mod parts;
+mod pipes;
 mod placed;
 mod polls;
 mod replaced;

@@ -30,6 +30,7 @@ fn a_signal_comes_when_the_simulated_time_is_over() {
         ("alone", 0, 1, 2_000.0),
         ("nap", 0, 1, 3_000.0),
         ("pause", 0, 1, 1_000_000.0),
+        ("pipe", 0, 1, 2_000.0),
     ] {
         let (came, who, passed, _) = after(kind, threads);
         assert_eq!((came, who.as_str()), (signals, "first"), "{kind} {threads}");

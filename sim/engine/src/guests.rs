@@ -127,6 +127,12 @@ impl Guests {
         self.shared.failure()
     }
 
+    /// Has this function asked when all guests sleep and nobody is outside, before that is a deadlock: those tasks that it names
+    /// go on, and should go [outside](Guest::go_outside) next. It must not call the simulator.
+    pub fn when_stuck(&self, who: fn() -> Vec<TaskId>) {
+        self.shared.when_stuck(who);
+    }
+
     /// Stops simulating, from any thread. Guests that wait go on, and what they do costs nothing any more.
     pub fn stop(&self) {
         self.shared.stop(None);

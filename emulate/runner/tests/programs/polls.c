@@ -1,5 +1,6 @@
 // Waits for descriptors, and no longer than for a time: polls CALL WHO. WHO makes the descriptor ready after 10 ms: "nobody",
-// "thread" (writes to it), "signal" (a signal in place of it), or there is "nothing" to wait for. Prints what the call returned,
+// "thread" (writes to it), "signal" (a signal in place of it), "outside" (nobody, but it is one of a kind that might come from
+// outside), or there is "nothing" to wait for. Prints what the call returned,
 // how many µs passed by the clock, and after how many the signal was handled.
 #define _GNU_SOURCE
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,6 +75,8 @@ int main(int argc, char **argv)
     if (argc != 3 || pipe(ends))
         return 2;
     who = argv[2];
+    if (!strcmp(who, "outside"))
+        ends[0] = timerfd_create(CLOCK_MONOTONIC, 0);
     first = pthread_self();
     struct sigaction action = {.sa_handler = note};
     sigaction(SIGUSR1, &action, NULL);

@@ -2,10 +2,12 @@
 // how many µs passed by the clock, and what was left of the timer, in µs.
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,19 +102,32 @@ int main(int argc, char **argv)
         if (labs(set(0, 0) - left) > 50)
             return 4;
         usleep(20000);
-    } else if (!strcmp(kind, "outside")) {
-        // It waits for what never comes, until it is interrupted; then, once more, for what has come.
+    } else if (!strcmp(kind, "pipe")) {
+        // Nobody writes to it.
         int ends[2];
-        char byte = 1;
+        char byte;
         action.sa_flags = 0;
         sigaction(SIGALRM, &action, NULL);
         if (pipe(ends))
             return 4;
-        alarm(1);
-        if (read(ends[0], &byte, 1) != -1 || write(ends[1], &byte, 1) != 1)
+        set(2000, 0);
+        if (read(ends[0], &byte, 1) != -1)
             return 5;
+    } else if (!strcmp(kind, "outside")) {
+        // It waits for what never comes, until it is interrupted; then, once more, for what has come.
+        uint64_t times;
+        action.sa_flags = 0;
+        sigaction(SIGALRM, &action, NULL);
+        int never = timerfd_create(CLOCK_MONOTONIC, 0);
+        if (never < 0)
+            return 4;
+        alarm(1);
+        if (read(never, &times, sizeof times) != -1)
+            return 5;
+        struct itimerspec soon = {{0, 0}, {0, 1}};
+        timerfd_settime(never, 0, &soon, NULL);
         set(500000, 500000);
-        if (read(ends[0], &byte, 1) != 1)
+        if (read(never, &times, sizeof times) != sizeof times)
             return 6;
         set(0, 0);
     } else {

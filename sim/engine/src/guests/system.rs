@@ -4,6 +4,7 @@ use kilocore_platform::{CpuId, Cycles, NodeId, Parked, Platform};
 
 use super::Guest;
 use crate::coherence::Access;
+use crate::costs::LONGEST_STEP;
 use crate::current::{suspend, with_engine};
 use crate::due::Answer;
 use crate::engine::Engine;
@@ -104,6 +105,22 @@ impl Guest {
         if with_engine(|engine| engine.sleep(None)).is_some() {
             suspend(Intent::Sleep);
         }
+    }
+
+    /// Sleeps for so long, or until somebody [wakes](Self::wake) it or [interrupts](Answer::interrupts) that, unless what it
+    /// waits for `has_come`. Nobody runs between that and going to sleep, so that a wake is never missed. `has_come` must not
+    /// call the simulator. Whether it slept.
+    pub fn sleep_unless(&self, has_come: impl FnOnce() -> bool, time: Option<Cycles>) -> bool {
+        self.catch_up();
+        if has_come() {
+            return false;
+        }
+        let time = time.map(|time| time.min(LONGEST_STEP));
+        let sleeps = with_engine(|engine| engine.sleep(time)).is_some();
+        if sleeps {
+            suspend(Intent::Sleep);
+        }
+        sleeps
     }
 
     /// Wakes a task that [sleeps](Self::sleep), as the kernel does whose doing ends its wait. Whether it slept.

@@ -17,6 +17,8 @@ use crate::simulation::{self, SimError};
 
 /// What whoever is next does before it goes on.
 type Before = Box<dyn FnOnce() + Send>;
+/// What is asked when nothing can happen any more: which tasks that sleep are to go on all the same.
+pub(super) type WhenStuck = fn() -> Vec<TaskId>;
 
 /// What all guests of a machine share.
 pub(super) struct Shared {
@@ -50,6 +52,8 @@ struct State {
     outside: usize,
     /// Who has come back and is not in the agenda yet.
     back: Vec<TaskId>,
+    /// Asked who goes on when nothing can happen any more.
+    when_stuck: Option<WhenStuck>,
     failure: Option<SimError>,
 }
 
@@ -81,6 +85,7 @@ impl Shared {
             before: Vec::new(),
             outside: 0,
             back: Vec::new(),
+            when_stuck: None,
             failure: None,
         };
         Self {
@@ -179,8 +184,16 @@ impl Shared {
             }
             let mut state = self.state();
             if state.back.is_empty() {
-                state.held = false;
                 let stuck = state.outside == 0;
+                let asked = state.when_stuck.filter(|_| stuck);
+                let go_on = asked.map(|who| who()).unwrap_or_default();
+                if !go_on.is_empty() {
+                    drop(state);
+                    go_on.into_iter().for_each(|task| engine.wake_task(task));
+                    next = engine.agenda.next();
+                    continue;
+                }
+                state.held = false;
                 drop(state);
                 if stuck {
                     self.stop(simulation::without_deadlock(engine).err());
@@ -273,6 +286,11 @@ impl Shared {
         let next = engine.agenda.next();
         // Even if it is this task's own turn, it waits for its baton, which is then given already.
         self.next_turn(engine, next, None);
+    }
+
+    /// Has this asked when nothing can happen any more.
+    pub(super) fn when_stuck(&self, who: WhenStuck) {
+        self.state().when_stuck = Some(who);
     }
 
     pub(super) fn is_idle(&self) -> bool {
