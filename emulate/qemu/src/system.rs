@@ -138,9 +138,6 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
         libc::SYS_mremap => change_mapping(thread, a, b),
         libc::SYS_mmap if d & libc::MAP_FIXED as u64 != 0 => change_mapping(thread, a, b),
         libc::SYS_mmap | libc::SYS_mprotect | libc::SYS_brk => change_mapping(thread, 0, 0),
-        libc::SYS_read | libc::SYS_write | libc::SYS_pread64 | libc::SYS_pwrite64 => {
-            guest::simulate(thread, |guest| guest.in_system(Cycles(c / COPIED)));
-        }
         libc::SYS_sched_setaffinity => return binding::set(thread, arguments),
         libc::SYS_open => return files::opening(a),
         libc::SYS_openat => return files::opening(b),
@@ -167,6 +164,25 @@ fn is_new_process(call: i64, [flags, ..]: [u64; 6], result: i64) -> bool {
         _ => false,
     };
     is && result > 0
+}
+
+/// Whether a call copies as many bytes as it returns.
+fn copies(call: i64) -> bool {
+    matches!(
+        call,
+        libc::SYS_read
+            | libc::SYS_readv
+            | libc::SYS_pread64
+            | libc::SYS_preadv
+            | libc::SYS_recvfrom
+            | libc::SYS_recvmsg
+            | libc::SYS_write
+            | libc::SYS_writev
+            | libc::SYS_pwrite64
+            | libc::SYS_pwritev
+            | libc::SYS_sendto
+            | libc::SYS_sendmsg
+    )
 }
 
 /// Whether a call maps a file.
@@ -219,6 +235,9 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
     }
     if !is_described {
         repeatable::returned(call, arguments, path.as_deref(), result);
+    }
+    if guest::runs(vcpu) && copies(call) && result > 0 {
+        guest::simulate(&thread, |guest| guest.in_system(Cycles(result as u64 / COPIED)));
     }
     // One that has read or written nothing, for some reason of its own, leaves that to others.
     let changes_nothing = [-i64::from(libc::EAGAIN), ERESTARTSYS].contains(&result);

@@ -39,6 +39,18 @@ fn work_us() -> f64 {
 }
 
 #[test]
+fn a_read_takes_as_long_as_what_it_got() {
+    let (_, few, many) = simulated(1, "copies");
+    // A write and a read of 30,000 bytes, of which the kernel copies eight in a cycle. A page is touched for the first time now
+    // and then.
+    let copied = TURNS * 2.0 * 30_000.0 / 8.0 / orders(1).machine.clock_ghz.value / 1e3;
+    let more = many - few as f64;
+    assert!((copied..1.2 * copied).contains(&more), "{more} µs for {copied}");
+    // Two calls of some hundred cycles each.
+    assert!((few as f64) < copied / 4.0, "{few} µs for {copied}");
+}
+
+#[test]
 fn turns_take_what_they_compute_and_what_waking_takes() {
     for how in ["pipe", "event", "pair"] {
         let (point, turns, passed) = simulated(2, how);

@@ -289,6 +289,17 @@ static void says(void)
     fprintf(stderr, "%ld %ld\n", calls, now_us() - start);
 }
 
+// How long it takes to hand itself so many bytes, and to read them with room for more.
+static long copies(long bytes)
+{
+    static char some[2 * BLOCK];
+    long start = now_us();
+    for (int turn = 0; turn < TURNS; turn++)
+        if (write(there[1], some, bytes) != bytes || read(there[0], some, sizeof some) != bytes)
+            fail("handing");
+    return now_us() - start;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -311,6 +322,8 @@ int main(int argc, char **argv)
         fail("making");
     if (!strcmp(how, "pipe") || !strcmp(how, "pair") || !strcmp(how, "event"))
         ping_pong();
+    else if (!strcmp(how, "copies"))
+        printf("%ld %ld\n", copies(1), copies(BLOCK));
     else if (!strcmp(how, "pool"))
         pool();
     else if (!strncmp(how, "poll", 4) || !strncmp(how, "epoll", 5) || !strncmp(how, "select", 6))
