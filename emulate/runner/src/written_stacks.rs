@@ -202,4 +202,15 @@ mod tests {
         }
         assert_eq!(WrittenStacks::read(&format!("{WRITTEN}main;work 1\n")), Err(NoStack(7)));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_shown_or_refused(
+            lines in proptest::collection::vec("(main thread|other threads|x);cores=[0-9]{1,11}( under [a-z]{0,3})?;[a-z;]{0,9}\\[(computing|spins|in kernel|waits for lines|y)\\] [0-9.e-]{1,12}", 0..6),
+        ) {
+            if let Ok(stacks) = WrittenStacks::read(&lines.join("\n")) {
+                assert!(!stacks.table().plain(80_u16).is_empty());
+            }
+        }
+    }
 }

@@ -91,3 +91,47 @@ impl WrittenPoint {
         (self.cores.to_string(), figures)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Figures as somebody may have written them.
+    fn figure() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.0), -1e300..1e300_f64, 0.0..1e6_f64, Just(1e-300)]
+    }
+
+    proptest! {
+        #[test]
+        fn any_figures_are_shown(
+            (cores, speedup, gain) in (any::<u32>(), figure(), figure()),
+            (start_ns, end_ns, working_ns) in (figure(), figure(), figure()),
+            has_threads in any::<bool>(),
+        ) {
+            let zero = ThreadTimes::default();
+            let point = WrittenPoint {
+                locks: "mcs".to_owned(),
+                cores,
+                speedup,
+                parallel_speedup: has_threads.then_some(speedup),
+                gain,
+                end_ns,
+                parallel: has_threads.then_some(Span { start_ns, end_ns }),
+                threads: vec![ThreadTimes { working_ns, ..zero }; usize::from(has_threads)],
+            };
+            let study = WrittenStudy {
+                command: "x".to_owned(),
+                machine: "m".to_owned(),
+                from: None,
+                until: None,
+                answer: Vec::new(),
+                points: vec![point.clone(), point],
+            };
+            for table in study.tables() {
+                prop_assert!(table.plain(80_u16).lines().count() > 3, "{table:?}");
+            }
+        }
+    }
+}
