@@ -7,10 +7,10 @@ use crate::core_to_core::{samples, spread};
 use crate::holding::write_hold_ns;
 use crate::identity::{cpuinfo_field, host_name, relative, today};
 use crate::interrupts::{Interrupted, interrupted};
+use crate::migratory::migratory_sharing;
 use crate::pages::{PageCosts, page_costs};
 use crate::pinned::{Pinned, allowed};
 use crate::sysfs::{Processor, Shape, shape};
-use crate::taking::reads_take_written;
 use crate::waking::{GoingIdle, Waking, waking};
 use crate::{MeasureError, SYSTEM, memory, processor, system};
 use kilocore_machine::{
@@ -332,7 +332,7 @@ impl Host {
         Coherence {
             line_service_ns: scaled(&like.line_service_ns),
             write_hold_ns: None,
-            reads_take_written: None,
+            migratory_sharing: None,
             invalidate_per_sharer_ns: scaled(&like.invalidate_per_sharer_ns),
             home_service_ns: scaled(&like.home_service_ns),
             rmw_cycles: self.measured_or(rmw_cycles, &like.rmw_cycles),
@@ -352,8 +352,8 @@ impl Host {
         if let Some((_, (a, b))) = self.nearest_cores() {
             let hold = write_hold_ns(a.cpu, b.cpu)?;
             coherence.write_hold_ns = hold.map(|ns| self.measured(ns));
-            let takes = reads_take_written(a.cpu, b.cpu)?;
-            coherence.reads_take_written = takes.map(|takes| self.measured(f64::from(takes)));
+            let takes = migratory_sharing(a.cpu, b.cpu)?;
+            coherence.migratory_sharing = takes.map(|takes| self.measured(f64::from(takes)));
         }
         Ok(coherence)
     }

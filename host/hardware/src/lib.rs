@@ -21,13 +21,13 @@ mod host;
 mod identity;
 mod interrupts;
 mod memory;
+mod migratory;
 mod pages;
 mod pinned;
 mod processor;
 mod speed;
 mod sysfs;
 mod system;
-mod taking;
 mod waking;
 
 pub use affinity::{CpuSet, affinity, confine, set_affinity};

@@ -95,7 +95,7 @@ fn groups(machine: &Description) -> Vec<FigureGroup> {
             .chain(coherence.write_hold_ns.as_ref().map(|ns| row("written line kept", ns, "ns")))
             .chain(
                 coherence
-                    .reads_take_written
+                    .migratory_sharing
                     .as_ref()
                     .map(|takes| row("reads take what was written", takes, "")),
             )

@@ -287,10 +287,10 @@ impl Coherence {
     #[inline(always)]
     fn share(&mut self, costs: &Costs, line: LineId, here: CoreLocation, arrival: Cycles) {
         let Line { owner, .. } = self.lines[line];
-        if costs.reads_take_written && owner != NOBODY {
+        if costs.migratory_sharing && owner != NOBODY {
             self.take(line, here);
             let state = &mut self.lines[line];
-            (state.owner, state.taken_by) = (NOBODY, here.cache);
+            (state.owner, state.migrated_to) = (NOBODY, here.cache);
             return;
         }
         let modified = self.lines[line].modified_in();
@@ -303,7 +303,7 @@ impl Coherence {
             }
         }
         let state = &mut self.lines[line];
-        (state.owner, state.taken_by) = (NOBODY, NOBODY);
+        (state.owner, state.migrated_to) = (NOBODY, NOBODY);
         self.copies.insert(line, here.domain, arrival);
         self.add_sharer(line, here.cache);
     }
@@ -348,7 +348,7 @@ impl Coherence {
             self.note_losses_to(line, here.cache);
         }
         let state = &mut self.lines[line];
-        (state.owner, state.taken_by) = (here.cache, NOBODY);
+        (state.owner, state.migrated_to) = (here.cache, NOBODY);
         state.sharers = 1;
         state.nodes = NodeSet::only(here.node);
         self.sharers.reset_to(line, here.cache);
@@ -461,7 +461,7 @@ impl Coherence {
             state.sharers -= 1;
         }
         if state.modified_in() == cache {
-            (state.owner, state.taken_by) = (NOBODY, NOBODY);
+            (state.owner, state.migrated_to) = (NOBODY, NOBODY);
         }
         if state.sharers == 0 {
             state.nodes = NodeSet::EMPTY;

@@ -35,7 +35,7 @@ pub(crate) struct Costs {
     /// How long a core has a line to itself that it has got to write.
     pub(crate) write_hold: Cycles,
     /// Whether a read takes a line over that another core has written.
-    pub(crate) reads_take_written: bool,
+    pub(crate) migratory_sharing: bool,
     /// Whether last-level caches serve reads of what their cores have copies of.
     pub(crate) finds_copies: bool,
     pub(crate) invalidate_per_sharer: Cycles,
@@ -126,7 +126,7 @@ impl Costs {
             nodes,
             line_service: cycles(&machine.coherence.line_service_ns),
             write_hold: ns(or(&machine.coherence.write_hold_ns, 0.0)),
-            reads_take_written: or(&machine.coherence.reads_take_written, 0.0) >= 0.5,
+            migratory_sharing: or(&machine.coherence.migratory_sharing, 0.0) >= 0.5,
             finds_copies: machine.caches.shared_finds_copies.value >= 0.5,
             invalidate_per_sharer: cycles(&machine.coherence.invalidate_per_sharer_ns),
             home_service: cycles(&machine.coherence.home_service_ns),

@@ -110,7 +110,7 @@ fn a_read_takes_what_was_written_where_it_does_so() {
     let transfer = (machine.latency.same_group_ns.value * machine.clock_ghz.value) as u64;
     let shared = write_after_read(&machine, false);
     assert!(shared >= transfer, "the writer has its copy still: {shared}");
-    machine.coherence.reads_take_written = figure(1.0);
+    machine.coherence.migratory_sharing = figure(1.0);
     let taken = write_after_read(&machine, false);
     assert!(taken < transfer / 2, "{taken}");
     // Who reads a line that was taken and not written gets a copy.

@@ -109,7 +109,7 @@ pub struct Coherence {
     /// 1 if a read takes a line over that another core has written, so that the reader can write it at once. 0 if both have
     /// a copy then, as without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reads_take_written: Option<Figure>,
+    pub migratory_sharing: Option<Figure>,
     /// What each sharer to be invalidated adds to a write.
     pub invalidate_per_sharer_ns: Figure,
     /// How long the directory of a node is busy with a request for any of its lines.

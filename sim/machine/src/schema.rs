@@ -108,7 +108,7 @@ pub(crate) const FIELDS: &[Field] = &[
         "how long a core keeps a line that it has got to write, though others ask for it, in ns",
     ),
     optional(
-        "coherence.reads_take_written",
+        "coherence.migratory_sharing",
         0.0,
         1.0,
         "1 if a read takes a line over that another core has written, 0 if both have a copy then",

@@ -57,8 +57,8 @@ fn check(memory: &Coherence) {
         if state.owner != NOBODY {
             assert!(sharers == 1 && memory.sharers.contains(line, state.owner), "{line:?}");
         }
-        if state.taken_by != NOBODY {
-            assert!(sharers == 1 && memory.sharers.contains(line, state.taken_by), "{line:?}");
+        if state.migrated_to != NOBODY {
+            assert!(sharers == 1 && memory.sharers.contains(line, state.migrated_to), "{line:?}");
             assert_eq!(state.owner, NOBODY, "{line:?}");
         }
         let mut in_shared = 0;
@@ -143,7 +143,7 @@ fn no_last_level_at_all() {
 fn reads_take_what_was_written() {
     for holds_private in [false, true] {
         let mut costs = costs(holds_private, 64.0);
-        costs.reads_take_written = true;
+        costs.migratory_sharing = true;
         random_accesses(&costs);
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Line {
     pub(super) owner: CacheId,
     /// The cache that has taken the line from an owner by a read, and has not written it yet. Then nobody is the owner, and
     /// it is the only sharer.
-    pub(super) taken_by: CacheId,
+    pub(super) migrated_to: CacheId,
     pub(super) home: NodeId,
     /// How many private caches hold a copy.
     pub(super) sharers: u32,
@@ -39,7 +39,7 @@ impl Line {
     pub(super) fn new(home: NodeId) -> Self {
         Self {
             owner: NOBODY,
-            taken_by: NOBODY,
+            migrated_to: NOBODY,
             home,
             sharers: 0,
             slot: NO_SLOT,
@@ -55,7 +55,7 @@ impl Line {
     /// The cache that has a copy which memory does not have, if there is one.
     #[inline(always)]
     pub(super) fn modified_in(&self) -> CacheId {
-        if self.owner == NOBODY { self.taken_by } else { self.owner }
+        if self.owner == NOBODY { self.migrated_to } else { self.owner }
     }
 
     pub(super) fn count_transfer(&mut self, queued: Cycles) {

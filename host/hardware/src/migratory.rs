@@ -45,7 +45,7 @@ enum Before {
 ///
 /// # Errors
 /// [`MeasureError::Pin`] if the process may not run on one of them.
-pub(crate) fn reads_take_written(a: u32, b: u32) -> Result<Option<bool>, MeasureError> {
+pub(crate) fn migratory_sharing(a: u32, b: u32) -> Result<Option<bool>, MeasureError> {
     let shared = Shared { word: Own(AtomicU64::new(0)), turn: Own(AtomicU32::new(1)) };
     let here = Pinned::to(a)?;
     let (times, partner) = std::thread::scope(|scope| {
@@ -152,6 +152,6 @@ mod tests {
     fn it_comes_to_an_end() {
         let [a, b, ..] = allowed()[..] else { return };
         // What it finds is the host's own affair.
-        reads_take_written(a, b).expect("it may run there");
+        migratory_sharing(a, b).expect("it may run there");
     }
 }
