@@ -65,7 +65,7 @@ fn link(descriptor: RawFd) -> Option<String> {
     path.into_os_string().into_string().ok()
 }
 
-/// Whether a socket is of those that have no name at either end, and no time after which it gives up.
+/// Whether a socket is of those that have no name at either end.
 fn is_of_pair(socket: RawFd) -> bool {
     type Asks = unsafe extern "C" fn(c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> c_int;
     let is_unnamed = |asks: Asks| {
@@ -78,11 +78,15 @@ fn is_of_pair(socket: RawFd) -> bool {
         let is_local = c_int::from(name.sun_family) == libc::AF_UNIX;
         answer == 0 && is_local && bytes as usize == size_of::<libc::sa_family_t>()
     };
-    let is_patient = |option: c_int| socket_option::<[i64; 2]>(socket, option) == Some([0, 0]);
-    is_unnamed(libc::getsockname)
-        && is_unnamed(libc::getpeername)
-        && is_patient(libc::SO_RCVTIMEO)
-        && is_patient(libc::SO_SNDTIMEO)
+    is_unnamed(libc::getsockname) && is_unnamed(libc::getpeername)
+}
+
+/// After how many ns a socket gives up that waits for something, or for room if it `gives`. `None` for never.
+pub(crate) fn gives_up_after(socket: RawFd, gives: bool) -> Option<u64> {
+    let option = if gives { libc::SO_SNDTIMEO } else { libc::SO_RCVTIMEO };
+    let [s, us] = socket_option::<[i64; 2]>(socket, option)?.map(|part| u64::try_from(part).ok());
+    let ns = s?.saturating_mul(1_000_000_000).saturating_add(us?.saturating_mul(1_000));
+    (ns > 0).then_some(ns)
 }
 
 /// An option of a socket, of a type that consists of numbers.

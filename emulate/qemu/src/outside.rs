@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::c_int;
 
+use crate::descriptors::Of;
+use crate::internal;
+
 /// What a call does outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waits {
@@ -50,6 +53,14 @@ pub(crate) fn is_anybody_at_own() -> bool {
 pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
     let descriptor = a as c_int;
     match call {
+        // They move what no call of the simulator's knows of.
+        libc::SYS_recvmmsg => d as c_int & libc::MSG_DONTWAIT == 0,
+        libc::SYS_sendmmsg => d as c_int & libc::MSG_DONTWAIT == 0,
+        libc::SYS_splice | libc::SYS_tee | libc::SYS_vmsplice => true,
+        libc::SYS_sendfile => {
+            let may_be_full = internal::is_pipe(descriptor) || internal::is_socket(descriptor);
+            may_be_full && Of::the(descriptor) != Of::Output
+        }
         libc::SYS_accept | libc::SYS_accept4 => !is_ready(descriptor, libc::POLLIN),
         libc::SYS_wait4 => c as c_int & libc::WNOHANG == 0,
         libc::SYS_waitid => d as c_int & libc::WNOHANG == 0,
@@ -66,6 +77,19 @@ pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
         | libc::SYS_mq_timedreceive
         | libc::SYS_mq_timedsend => true,
         _ => false,
+    }
+}
+
+/// What a call that may wait does outside.
+pub(crate) fn waits(call: i64) -> Waits {
+    match call {
+        libc::SYS_recvmmsg
+        | libc::SYS_sendmmsg
+        | libc::SYS_splice
+        | libc::SYS_tee
+        | libc::SYS_vmsplice
+        | libc::SYS_sendfile => Waits::AtOwn,
+        _ => Waits::ForOthers,
     }
 }
 

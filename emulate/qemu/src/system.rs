@@ -78,6 +78,7 @@ pub(crate) extern "C" fn enter(
         thread.guest.go_outside();
     } else if guest::runs(vcpu) {
         watchdog::in_call(true);
+        watchdog::starts_process(starts_a_process(call, a));
     }
     dying::stay_if_in_call();
     // A thread that ends makes no more calls.
@@ -146,7 +147,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
     let change =
         polls::enter(thread, call, arguments).or_else(|| transfers::enter(thread, call, arguments));
     change.unwrap_or_else(|| match outside::may_wait(call, arguments) {
-        true => Change::Outside(Waits::ForOthers),
+        true => Change::Outside(outside::waits(call)),
         false => Change::None,
     })
 }
@@ -156,14 +157,13 @@ fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
     guest::simulate(thread, |guest| guest.change_address_space(MAPPING, start, bytes));
 }
 
-/// Whether a call has started another process.
-fn is_new_process(call: i64, [flags, ..]: [u64; 6], result: i64) -> bool {
-    let is = match call {
+/// Whether a call starts another process, with these flags if it has some.
+fn starts_a_process(call: i64, flags: u64) -> bool {
+    match call {
         libc::SYS_clone => !threads::is_thread(flags),
         libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => true,
         _ => false,
-    };
-    is && result > 0
+    }
 }
 
 /// Whether a call copies as many bytes as it returns.
@@ -202,6 +202,7 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
     let Call { arguments, change, path, clock } = thread.call.take();
     if !matches!(change, Change::Outside(_)) {
         watchdog::in_call(false);
+        watchdog::starts_process(false);
     }
     // What it finds in a described file follows from the machine.
     let is_described = matches!(change, Change::File { .. }) && result >= 0;
@@ -228,7 +229,7 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
             guest::goes_on(&thread);
         }
     }
-    if is_new_process(call, arguments, result) {
+    if starts_a_process(call, arguments[0]) && result > 0 {
         PROCESSES.more();
         internal::process_starts();
         waits::all_look(&thread);

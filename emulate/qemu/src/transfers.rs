@@ -19,7 +19,7 @@ use crate::guest::Thread;
 use crate::internal::{self, Kind};
 use crate::outside::{self, Waits};
 use crate::waits::{self, Ended};
-use crate::{interrupts, memory, output, room};
+use crate::{interrupts, machine, memory, output, room};
 
 /// The bytes of what is added to a counter.
 const COUNTS: u64 = 8;
@@ -149,7 +149,13 @@ pub(crate) fn enter(thread: &Thread, call: i64, arguments: [u64; 6]) -> Option<C
         }
         (true, _) => Awaits::Room { descriptor, bytes },
     };
-    Some(match waits::wait(thread, awaits, None) {
+    let limit = match kind {
+        Kind::Pair => internal::gives_up_after(descriptor, gives).map(machine::cycles),
+        Kind::Pipe(_) | Kind::Event => None,
+    };
+    Some(match waits::wait(thread, awaits, limit) {
+        // It waits as long once more on the host.
+        Ended::InVain if outside::is_anybody() => Change::Outside(Waits::AtOwn),
         Ended::Ready | Ended::InVain => Change::None,
         Ended::Signalled(signal) => {
             interrupts::note(thread, call, arguments, signal);

@@ -202,11 +202,14 @@ pub(crate) fn all_look(thread: &Thread) {
     }
 }
 
-/// Whether a call, one of those that programs make most often, can end nobody's wait for a descriptor.
+/// Whether a call can end nobody's wait for a descriptor: those that programs make most often, and `clone`. After that, the
+/// clock has what the new thread has done already, until it is its own ([`threads::bear`](crate::threads::bear)), and nobody
+/// may be woken.
 fn makes_nothing_ready(call: i64) -> bool {
     matches!(
         call,
-        libc::SYS_futex
+        libc::SYS_clone
+            | libc::SYS_futex
             | libc::SYS_sched_yield
             | libc::SYS_nanosleep
             | libc::SYS_clock_nanosleep

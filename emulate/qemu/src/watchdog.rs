@@ -21,6 +21,14 @@ const LOOKS: u32 = 48;
 /// Whether the thread that runs is in a call of the system, which may take as long as it likes.
 static IN_CALL: AtomicBool = AtomicBool::new(false);
 
+/// Whether it starts another process there, which never takes long, unless QEMU waits for threads that cannot be stopped.
+static STARTS_PROCESS: AtomicBool = AtomicBool::new(false);
+
+/// The thread that runs goes into the system to start another process, or comes back.
+pub(crate) fn starts_process(is: bool) {
+    STARTS_PROCESS.store(is, Ordering::Relaxed);
+}
+
 /// The thread that runs goes into the system, or comes back.
 pub(crate) fn in_call(is: bool) {
     IN_CALL.store(is, Ordering::Relaxed);
@@ -53,10 +61,12 @@ fn watch() {
         if !is_idle || now != last || timers::all_have_waited(waits_since.elapsed()) {
             waits_since = Instant::now();
         }
-        let waits = IN_CALL.load(Ordering::Relaxed) || is_idle;
+        let starts_process = STARTS_PROCESS.load(Ordering::Relaxed);
+        let waits = IN_CALL.load(Ordering::Relaxed) && !starts_process || is_idle;
         looks = if now == last && !waits { looks + 1 } else { 0 };
         last = now;
-        if looks >= FEW_LOOKS && dying::is_anybody() {
+        // QEMU blocks all signals for that as well.
+        if looks >= FEW_LOOKS && !starts_process && dying::is_anybody() {
             dying::let_it_end();
             if let Some(machine) = guest::machine() {
                 machine.stop();
@@ -71,7 +81,7 @@ fn watch() {
         if looks == LOOKS && guest::machine().is_some_and(|machine| !machine.is_over()) {
             report::fail(
                 "nothing happened any more: QEMU had to stop all threads, as for an atomic instruction on an unaligned \
-                 word, and those that waited for their turn could not be stopped",
+                 word, or to start another process, and those that waited for their turn could not be stopped",
             );
         }
     }

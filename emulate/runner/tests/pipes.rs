@@ -39,6 +39,33 @@ fn work_us() -> f64 {
 }
 
 #[test]
+fn threads_that_begin_while_others_wait_are_the_same_each_time() {
+    let runs = BTreeSet::from([0; 4].map(|_| {
+        let (point, read, _) = simulated(4, "many");
+        assert_eq!(read, 1_600);
+        point.report.end_ns.to_bits()
+    }));
+    assert_eq!(runs.len(), 1, "{runs:?}");
+}
+
+#[test]
+fn what_is_moved_between_pipes_arrives() {
+    let (point, text) = on(2, &program("pipes", &[]), &["moved"]);
+    assert_eq!(told(&text).0, 1);
+    assert!(point.report.counts.outside > 0, "that is not simulated");
+}
+
+#[test]
+fn a_socket_gives_up_after_its_time() {
+    let (point, text) = on(1, &program("pipes", &[]), &["pair-gives-up"]);
+    let (got, passed) = told(&text);
+    assert_eq!(point.report.counts.outside, 0);
+    assert_eq!(got, -i64::from(libc::EAGAIN));
+    // The kernel keeps it in ticks of its timer.
+    assert!((10_000.0..14_100.0).contains(&passed), "{passed} µs");
+}
+
+#[test]
 fn a_read_takes_as_long_as_what_it_got() {
     let (_, few, many) = simulated(1, "copies");
     // A write and a read of 30,000 bytes, of which the kernel copies eight in a cycle. A page is touched for the first time now

@@ -289,6 +289,69 @@ static void says(void)
     fprintf(stderr, "%ld %ld\n", calls, now_us() - start);
 }
 
+static void *writes_many(void *unused)
+{
+    for (int i = 0; i < 10 * TASKS; i++)
+        give(there[1]);
+    return unused;
+}
+
+static void *reads_many(void *unused)
+{
+    uint64_t one;
+    while (read(there[0], &one, sizeof one) == sizeof one)
+        __atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+    return unused;
+}
+
+// Threads begin to write while others read already.
+static void many(void)
+{
+    pthread_t readers[WORKERS], writers[WORKERS];
+    long start = now_us();
+    for (int i = 0; i < WORKERS; i++)
+        pthread_create(&readers[i], NULL, reads_many, NULL);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_create(&writers[i], NULL, writes_many, NULL);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(writers[i], NULL);
+    close(there[1]);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(readers[i], NULL);
+    printf("%d %ld\n", handled, now_us() - start);
+}
+
+static void *moves(void *unused)
+{
+    if (splice(there[0], NULL, back[1], NULL, BLOCK, 0) != sizeof(uint64_t))
+        fail("splice");
+    return unused;
+}
+
+// What one hands over, another moves on to where the first one reads.
+static void moved(void)
+{
+    pthread_t other;
+    long start = now_us();
+    pthread_create(&other, NULL, moves, NULL);
+    usleep(LATER_US);
+    give(there[1]);
+    take(back[0]);
+    pthread_join(other, NULL);
+    printf("1 %ld\n", now_us() - start);
+}
+
+// A socket that gives up.
+static void gives_up(void)
+{
+    struct timeval later = {0, LATER_US};
+    uint64_t one;
+    setsockopt(there[0], SOL_SOCKET, SO_RCVTIMEO, &later, sizeof later);
+    long start = now_us();
+    long got = read(there[0], &one, sizeof one);
+    printf("%ld %ld\n", got < 0 ? -errno : got, now_us() - start);
+}
+
 // How long it takes to hand itself so many bytes, and to read them with room for more.
 static long copies(long bytes)
 {
@@ -322,6 +385,12 @@ int main(int argc, char **argv)
         fail("making");
     if (!strcmp(how, "pipe") || !strcmp(how, "pair") || !strcmp(how, "event"))
         ping_pong();
+    else if (!strcmp(how, "many"))
+        many();
+    else if (!strcmp(how, "moved"))
+        moved();
+    else if (!strcmp(how, "pair-gives-up"))
+        gives_up();
     else if (!strcmp(how, "copies"))
         printf("%ld %ld\n", copies(1), copies(BLOCK));
     else if (!strcmp(how, "pool"))
