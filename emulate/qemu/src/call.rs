@@ -9,6 +9,21 @@ pub(crate) const ERESTARTSYS: i64 = -512;
 /// A call that a signal has interrupted: its number and its arguments.
 pub(crate) type Interrupted = (i64, [u64; 6]);
 
+/// Whether a call reads from a descriptor or writes to one, from where it stands.
+pub(crate) fn reads_or_writes(call: i64) -> bool {
+    matches!(
+        call,
+        libc::SYS_read
+            | libc::SYS_readv
+            | libc::SYS_recvfrom
+            | libc::SYS_recvmsg
+            | libc::SYS_write
+            | libc::SYS_writev
+            | libc::SYS_sendto
+            | libc::SYS_sendmsg
+    )
+}
+
 /// What is to be known of a call until it returns.
 #[derive(Debug, Default)]
 pub(crate) struct Call {

@@ -2,10 +2,11 @@
 //!
 //! As soon as the program has started another process, that one has them as well, and none is internal any more.
 
-use std::fs::{self, File};
+use std::fs::{self, File, FileType};
 use std::io::Read;
 use std::mem;
 use std::os::fd::RawFd;
+use std::os::unix::fs::FileTypeExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::c_int;
@@ -138,8 +139,7 @@ fn is_decided(descriptor: RawFd, events: i16, deep: u32) -> bool {
             events & (libc::POLLIN | libc::POLLPRI | libc::POLLRDHUP) == 0 && is_pipe(descriptor)
         }
         Of::Own => {
-            let is_file = |file: &File| file.metadata().is_ok_and(|is| is.is_file());
-            depends::with_file(descriptor, is_file) == Some(true)
+            is(descriptor, FileType::is_file)
                 || Kind::of(descriptor).is_some()
                 || deep > 0
                     && watched_by(descriptor).is_some_and(|all| {
@@ -152,14 +152,15 @@ fn is_decided(descriptor: RawFd, events: i16, deep: u32) -> bool {
 
 /// Whether a descriptor is of a pipe, with a name or without.
 pub(crate) fn is_pipe(descriptor: RawFd) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    let is = |file: &File| file.metadata().is_ok_and(|is| is.file_type().is_fifo());
-    depends::with_file(descriptor, is) == Some(true)
+    is(descriptor, FileType::is_fifo)
 }
 
 /// Whether a descriptor is of a socket.
 pub(crate) fn is_socket(descriptor: RawFd) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    let is = |file: &File| file.metadata().is_ok_and(|is| is.file_type().is_socket());
+    is(descriptor, FileType::is_socket)
+}
+
+fn is(descriptor: RawFd, what: fn(&FileType) -> bool) -> bool {
+    let is = |file: &File| file.metadata().is_ok_and(|file| what(&file.file_type()));
     depends::with_file(descriptor, is) == Some(true)
 }

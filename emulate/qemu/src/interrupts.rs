@@ -11,6 +11,7 @@ use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
 
+use crate::call::reads_or_writes;
 use crate::guest::Thread;
 use crate::signals;
 
@@ -47,18 +48,7 @@ pub(crate) fn note(thread: &Thread, call: i64, arguments: [u64; 6], signal: u64)
 
 /// Whether the program is told that this signal has interrupted a call. Those that only ask are never made again.
 fn is_told(call: i64, signal: u64) -> bool {
-    let takes_or_gives = matches!(
-        call,
-        libc::SYS_read
-            | libc::SYS_readv
-            | libc::SYS_recvfrom
-            | libc::SYS_recvmsg
-            | libc::SYS_write
-            | libc::SYS_writev
-            | libc::SYS_sendto
-            | libc::SYS_sendmsg
-    );
-    !takes_or_gives || !signals::restarts(signal)
+    !reads_or_writes(call) || !signals::restarts(signal)
 }
 
 /// Whether a thread makes the call anew now that was interrupted. Its last one was `before`.

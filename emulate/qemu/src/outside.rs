@@ -49,18 +49,23 @@ pub(crate) fn is_anybody_at_own() -> bool {
     AT_OWN.load(Ordering::Relaxed) > 0
 }
 
-/// Whether a call may wait for something outside. It is not asked of those that the simulator does.
-pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
+/// What a call does outside, if it may wait there. It is not asked of those that the simulator does.
+pub(crate) fn waits(call: i64, [a, b, c, d, ..]: [u64; 6]) -> Option<Waits> {
     let descriptor = a as c_int;
-    match call {
+    let moves = match call {
         // They move what no call of the simulator's knows of.
-        libc::SYS_recvmmsg => d as c_int & libc::MSG_DONTWAIT == 0,
-        libc::SYS_sendmmsg => d as c_int & libc::MSG_DONTWAIT == 0,
+        libc::SYS_recvmmsg | libc::SYS_sendmmsg => d as c_int & libc::MSG_DONTWAIT == 0,
         libc::SYS_splice | libc::SYS_tee | libc::SYS_vmsplice => true,
         libc::SYS_sendfile => {
             let may_be_full = internal::is_pipe(descriptor) || internal::is_socket(descriptor);
             may_be_full && Of::the(descriptor) != Of::Output
         }
+        _ => false,
+    };
+    if moves {
+        return Some(Waits::AtOwn);
+    }
+    let waits = match call {
         libc::SYS_accept | libc::SYS_accept4 => !is_ready(descriptor, libc::POLLIN),
         libc::SYS_wait4 => c as c_int & libc::WNOHANG == 0,
         libc::SYS_waitid => d as c_int & libc::WNOHANG == 0,
@@ -77,20 +82,8 @@ pub(crate) fn may_wait(call: i64, [a, b, c, d, ..]: [u64; 6]) -> bool {
         | libc::SYS_mq_timedreceive
         | libc::SYS_mq_timedsend => true,
         _ => false,
-    }
-}
-
-/// What a call that may wait does outside.
-pub(crate) fn waits(call: i64) -> Waits {
-    match call {
-        libc::SYS_recvmmsg
-        | libc::SYS_sendmmsg
-        | libc::SYS_splice
-        | libc::SYS_tee
-        | libc::SYS_vmsplice
-        | libc::SYS_sendfile => Waits::AtOwn,
-        _ => Waits::ForOthers,
-    }
+    };
+    waits.then_some(Waits::ForOthers)
 }
 
 /// Whether something can be read or written at once. A descriptor that is none fails at once.

@@ -6,7 +6,7 @@ use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::api::PluginId;
 use kilocore_sim::Guest;
 
-use crate::call::{Call, Change, ERESTARTSYS};
+use crate::call::{Call, Change, ERESTARTSYS, reads_or_writes};
 use crate::counts::{CALLS, OUTSIDE, PROCESSES};
 use crate::guest::{self, Thread};
 use crate::outside::Waits;
@@ -146,10 +146,7 @@ fn begin(thread: &Thread, call: i64, arguments: [u64; 6]) -> Change {
     }
     let change =
         polls::enter(thread, call, arguments).or_else(|| transfers::enter(thread, call, arguments));
-    change.unwrap_or_else(|| match outside::may_wait(call, arguments) {
-        true => Change::Outside(outside::waits(call)),
-        false => Change::None,
-    })
+    change.unwrap_or_else(|| outside::waits(call, arguments).map_or(Change::None, Change::Outside))
 }
 
 /// The program changes its address space, and gives back so many bytes of it.
@@ -168,21 +165,9 @@ fn starts_a_process(call: i64, flags: u64) -> bool {
 
 /// Whether a call copies as many bytes as it returns.
 fn copies(call: i64) -> bool {
-    matches!(
-        call,
-        libc::SYS_read
-            | libc::SYS_readv
-            | libc::SYS_pread64
-            | libc::SYS_preadv
-            | libc::SYS_recvfrom
-            | libc::SYS_recvmsg
-            | libc::SYS_write
-            | libc::SYS_writev
-            | libc::SYS_pwrite64
-            | libc::SYS_pwritev
-            | libc::SYS_sendto
-            | libc::SYS_sendmsg
-    )
+    let at_a_place = [libc::SYS_pread64, libc::SYS_preadv, libc::SYS_pwrite64, libc::SYS_pwritev]
+        .contains(&call);
+    at_a_place || reads_or_writes(call)
 }
 
 /// Whether a call maps a file.

@@ -6,6 +6,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use kilocore_platform::Padded;
+
 use crate::MeasureError;
 use crate::pinned::Pinned;
 
@@ -18,14 +20,10 @@ const LONGEST: usize = 64;
 /// Of fewer runs, the mean says nothing.
 const LEAST: u64 = 1_000;
 
-/// A cache line of its own. It has 128 bytes because some processors fetch lines in pairs.
-#[repr(align(128))]
-struct Own<T>(T);
-
 /// What two threads do to one word.
 struct Shared {
-    word: Own<AtomicU64>,
-    is_over: Own<AtomicBool>,
+    word: Padded<AtomicU64>,
+    is_over: Padded<AtomicBool>,
 }
 
 /// How many additions in a row a thread made, how often.
@@ -57,19 +55,20 @@ impl Runs {
 /// # Errors
 /// [`MeasureError::Pin`] if the process may not run on one of them.
 pub(crate) fn write_hold_ns(a: u32, b: u32) -> Result<Option<f64>, MeasureError> {
-    let shared = Shared { word: Own(AtomicU64::new(0)), is_over: Own(AtomicBool::new(false)) };
+    let shared =
+        Shared { word: Padded(AtomicU64::new(0)), is_over: Padded(AtomicBool::new(false)) };
     let here = Pinned::to(a)?;
     let (alone, _) = add(&shared, TIME / 10);
     let (runs, partner) = std::thread::scope(|scope| {
         let partner = scope.spawn(|| {
             let pinned = Pinned::to(b);
-            while pinned.is_ok() && !shared.is_over.0.load(Ordering::Relaxed) {
-                shared.word.0.fetch_add(1, Ordering::Relaxed);
+            while pinned.is_ok() && !shared.is_over.load(Ordering::Relaxed) {
+                shared.word.fetch_add(1, Ordering::Relaxed);
             }
             pinned.map(drop)
         });
         let (_, runs) = add(&shared, TIME);
-        shared.is_over.0.store(true, Ordering::Relaxed);
+        shared.is_over.store(true, Ordering::Relaxed);
         (runs, partner.join().unwrap_or(Ok(())))
     });
     drop(here);
@@ -85,10 +84,10 @@ fn add(shared: &Shared, time: Duration) -> (f64, Runs) {
         let start = Instant::now();
         for _ in 0..ROUND {
             // It is asked as often by both, so that an addition takes both as long.
-            if shared.is_over.0.load(Ordering::Relaxed) {
+            if shared.is_over.load(Ordering::Relaxed) {
                 break;
             }
-            let was = shared.word.0.fetch_add(1, Ordering::Relaxed);
+            let was = shared.word.fetch_add(1, Ordering::Relaxed);
             if was != next {
                 runs.add(length);
                 length = 0;

@@ -7,6 +7,9 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use kilocore_figures::ascending;
+use kilocore_platform::Padded;
+
 use crate::MeasureError;
 use crate::pinned::Pinned;
 
@@ -19,14 +22,10 @@ const REST: Duration = Duration::from_micros(1);
 /// Whoever says `OVER` ends.
 const OVER: u32 = u32::MAX;
 
-/// A cache line of its own. It has 128 bytes because some processors fetch lines in pairs.
-#[repr(align(128))]
-struct Own<T>(T);
-
 struct Shared {
-    word: Own<AtomicU64>,
+    word: Padded<AtomicU64>,
     /// Even if it is the partner's turn to write the word, and odd if it has.
-    turn: Own<AtomicU32>,
+    turn: Padded<AtomicU32>,
 }
 
 /// What was done to the word before the addition.
@@ -46,7 +45,7 @@ enum Before {
 /// # Errors
 /// [`MeasureError::Pin`] if the process may not run on one of them.
 pub(crate) fn migratory_sharing(a: u32, b: u32) -> Result<Option<bool>, MeasureError> {
-    let shared = Shared { word: Own(AtomicU64::new(0)), turn: Own(AtomicU32::new(1)) };
+    let shared = Shared { word: Padded(AtomicU64::new(0)), turn: Padded(AtomicU32::new(1)) };
     let here = Pinned::to(a)?;
     let (times, partner) = std::thread::scope(|scope| {
         let partner = scope.spawn(|| {
@@ -59,7 +58,7 @@ pub(crate) fn migratory_sharing(a: u32, b: u32) -> Result<Option<bool>, MeasureE
         let deadline = Instant::now() + LIMIT;
         let mut time = |before| additions(&shared, before, deadline);
         let times = [Before::OwnWrite, Before::Write, Before::WriteThenRead].map(&mut time);
-        shared.turn.0.store(OVER, Ordering::Release);
+        shared.turn.store(OVER, Ordering::Release);
         (times, partner.join().unwrap_or(Ok(())))
     });
     drop(here);
@@ -81,15 +80,15 @@ fn takes(own: f64, written: f64, read: f64) -> Option<bool> {
 /// The partner: writes the word whenever it is its turn.
 fn write(shared: &Shared) {
     loop {
-        let turn = shared.turn.0.load(Ordering::Acquire);
+        let turn = shared.turn.load(Ordering::Acquire);
         if turn == OVER {
             return;
         }
         if turn.is_multiple_of(2) {
-            shared.word.0.store(u64::from(turn), Ordering::Relaxed);
+            shared.word.store(u64::from(turn), Ordering::Relaxed);
             // If it is over meanwhile, it stays so.
             let _ =
-                shared.turn.0.compare_exchange(turn, turn + 1, Ordering::AcqRel, Ordering::Relaxed);
+                shared.turn.compare_exchange(turn, turn + 1, Ordering::AcqRel, Ordering::Relaxed);
         }
         std::hint::spin_loop();
     }
@@ -99,31 +98,31 @@ fn write(shared: &Shared) {
 fn additions(shared: &Shared, before: Before, deadline: Instant) -> Option<f64> {
     let mut times = Vec::with_capacity(EACH);
     for _ in 0..EACH {
-        let turn = shared.turn.0.fetch_add(1, Ordering::AcqRel) + 1;
-        while shared.turn.0.load(Ordering::Acquire) == turn {
+        let turn = shared.turn.fetch_add(1, Ordering::AcqRel) + 1;
+        while shared.turn.load(Ordering::Acquire) == turn {
             if Instant::now() > deadline {
                 return None;
             }
         }
         rest();
         match before {
-            Before::OwnWrite => shared.word.0.store(1, Ordering::Relaxed),
+            Before::OwnWrite => shared.word.store(1, Ordering::Relaxed),
             Before::Write => {}
             Before::WriteThenRead => {
-                std::hint::black_box(shared.word.0.load(Ordering::Relaxed));
+                std::hint::black_box(shared.word.load(Ordering::Relaxed));
             }
         }
         rest();
         let start = Instant::now();
-        std::hint::black_box(shared.word.0.fetch_add(1, Ordering::SeqCst));
+        std::hint::black_box(shared.word.fetch_add(1, Ordering::SeqCst));
         times.push(start.elapsed().as_nanos() as f64);
     }
     lower_mean(times)
 }
 
 /// The mean of the lower nine tenths: a clock may tick in tens of nanoseconds, so that a median would tell no less.
-fn lower_mean(mut times: Vec<f64>) -> Option<f64> {
-    times.sort_by(f64::total_cmp);
+fn lower_mean(times: Vec<f64>) -> Option<f64> {
+    let mut times = ascending(times);
     times.truncate(times.len() / 10 * 9);
     (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
 }

@@ -223,12 +223,12 @@ impl Coherence {
         }
         let start = self.line_start(costs, line, here, now);
         let latency = self.fetch_latency(costs, line, here, start);
-        let (has, held_until) = (self.lines[line].modified_in(), self.lines[line].held_until);
-        if let Some(kept) = &mut self.kept
-            && has != NOBODY
-            && has != cache
-        {
-            kept.keep(line, has, Request { now, start, latency }, held_until);
+        if let Some(kept) = &mut self.kept {
+            let state = &self.lines[line];
+            let has = state.modified_in();
+            if has != NOBODY && has != cache {
+                kept.keep(line, has, Request { now, start, latency }, state.held_until);
+            }
         }
         let done = match access {
             Access::Read => self.finish_read(costs, line, here, start, latency),
