@@ -18,7 +18,7 @@ use crate::counts::{MISSES, TRANSFERS};
 use crate::guest::Thread;
 use crate::moves::Used;
 use crate::site::Site;
-use crate::{calls, clock, conditions, guest, moves, repeats, samples, spinning};
+use crate::{calls, clock, conditions, guest, moves, repeats, samples, spinning, stops};
 
 /// The word that the thread that runs has said it waits for, or 0.
 static WAITS_FOR: AtomicU64 = AtomicU64::new(0);
@@ -34,7 +34,7 @@ fn site<'a>(data: *mut c_void) -> &'a Site {
 
 /// A load or a store has been executed.
 pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
-    let Some(lines) = guest::lines(vcpu) else { return };
+    let Some(lines) = stops::lines(vcpu, || stops::after(site(data))) else { return };
     let access = access::kind(info);
     if lines.allows(address, access.stores()) {
         if access.stores() {
@@ -48,8 +48,9 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
     } else {
         missed(access, address, access::bytes(info), site(data));
     }
-    if clock::is_over() {
+    if clock::is_over() && guest::runs(vcpu) {
         samples::bound(site(data).address());
+        stops::has_waited(|| stops::after(site(data)));
     }
 }
 
@@ -58,7 +59,7 @@ pub(crate) extern "C" fn referred(vcpu: c_uint, info: u32, address: u64, data: *
 /// If the line had to come when it looked at the word before, it has the value of the moment at which QEMU executed that
 /// load, and the word may have been written before the line came. So it has to look again before it may sleep.
 pub(crate) extern "C" fn waits_for(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
-    let Some(lines) = guest::lines(vcpu) else { return };
+    let Some(lines) = stops::lines(vcpu, || stops::after(site(data))) else { return };
     let Some(thread) = guest::this_thread() else { return };
     let has_come = thread.fetched.replace(0) == address;
     if lines.allows(address, false) {
@@ -113,6 +114,7 @@ fn missed(access: Access, address: u64, bytes: u64, site: &Site) {
     if refer(&thread, site, address, bytes, kind) {
         site.heat();
     }
+    stops::has_waited(|| stops::after(site));
     if kind == UseKind::Load {
         thread.fetched.set(address);
     }
@@ -130,6 +132,9 @@ fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) 
         calls::is_at(guest, site);
         guest.refer(address, access)
     });
+    if thread.guest.is_let_go() {
+        return false;
+    }
     let waited = Cycles(clock::now().0.saturating_sub(before.0).min(MOST_WAIT.0));
     site.has_waited(waited);
     if moved {
@@ -143,25 +148,27 @@ fn refer(thread: &Thread, site: &Site, address: u64, bytes: u64, kind: UseKind) 
 
 /// A plain store is about to be executed.
 pub(crate) extern "C" fn before_store(vcpu: c_uint, data: *mut c_void) {
-    if guest::runs(vcpu) && site(data).waits() {
+    if stops::runs(vcpu, || stops::before(site(data))) && site(data).waits() {
         samples::take_if_due(site(data).address());
         guest::let_others_go_on();
+        stops::has_waited(|| stops::before(site(data)));
     }
 }
 
 /// An atomic instruction is about to be executed.
 pub(crate) extern "C" fn before_atomic(vcpu: c_uint, data: *mut c_void) {
-    if guest::runs(vcpu) {
+    if stops::runs(vcpu, || stops::before(site(data))) {
         samples::take_if_due(site(data).address());
         if let Some(thread) = guest::this_thread() {
             guest::simulate(&thread, Guest::begin_update);
         }
+        stops::has_waited(|| stops::before(site(data)));
     }
 }
 
 /// An atomic instruction has been executed.
 pub(crate) extern "C" fn updated(vcpu: c_uint, info: u32, address: u64, data: *mut c_void) {
-    if !guest::runs(vcpu) {
+    if !stops::runs(vcpu, || stops::after(site(data))) {
         return;
     }
     let Some(thread) = guest::this_thread() else { return };
@@ -170,13 +177,16 @@ pub(crate) extern "C" fn updated(vcpu: c_uint, info: u32, address: u64, data: *m
         thread.updates.add(address);
     }
     refer(&thread, site(data), address, access::bytes(info), UseKind::Update);
+    stops::has_waited(|| stops::after(site(data)));
 }
 
 /// A block begins from which a loop may begin anew: one without loads and stores would let nobody go on otherwise.
 pub(crate) extern "C" fn block_begins(vcpu: c_uint, data: *mut c_void) {
-    if clock::is_over() && guest::runs(vcpu) {
-        // SAFETY: `translate` registers this with a leaked block.
-        samples::bound(unsafe { &*data.cast::<Block>() }.address());
+    // SAFETY: `translate` registers this with a leaked block.
+    let block = unsafe { &*data.cast::<Block>() };
+    if stops::begins(vcpu, || block.places()) && clock::is_over() {
+        samples::bound(block.address());
+        stops::has_waited(|| block.places());
     }
 }
 

@@ -1,6 +1,7 @@
 //! The blocks that QEMU has translated: how often they were executed, and what their instructions waited for.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -39,6 +40,12 @@ impl Block {
     /// Where its first instruction is.
     pub(crate) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// The places of its sites.
+    pub(crate) fn places(&self) -> Range<usize> {
+        let Range { start, end } = self.sites.as_ptr_range();
+        start.addr()..end.addr()
     }
 
     /// Where to add 1 each time that it is executed.

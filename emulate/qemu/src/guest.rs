@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_uint;
 use std::ptr;
 use std::rc::Rc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use kilocore_platform::Cycles;
 use kilocore_qemu_plugin::frames::Frames;
@@ -13,6 +13,7 @@ use kilocore_sim::{Filter, Guest, Guests, SimError};
 
 use crate::call::{Call, Interrupted};
 use crate::counts::HANDOVERS;
+use crate::stops::Whereabouts;
 use crate::{calls, clock, conditions, dying, host, repeats, report, stacks, stuck};
 
 /// The number of no processor of QEMU's.
@@ -44,6 +45,8 @@ pub(crate) struct Thread {
     pub(crate) repeats: repeats::Repeats,
     /// The address of the last load for which a line had to come.
     pub(crate) fetched: Cell<u64>,
+    /// Where it is, as others see it.
+    pub(crate) whereabouts: Arc<Whereabouts>,
     /// What it did by atomic operations.
     pub(crate) updates: conditions::Updates,
     /// Who called whom in it.
@@ -75,9 +78,11 @@ pub(crate) fn machine() -> Option<&'static Guests> {
 
 /// Makes the calling thread the one that runs, with this task.
 pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
+    let number = host::number();
     let thread = Thread {
         processor: vcpu,
-        number: host::number(),
+        number,
+        whereabouts: Whereabouts::of(guest.task(), number),
         guest,
         repeats: repeats::Repeats::default(),
         fetched: Cell::new(0),
@@ -103,7 +108,11 @@ pub(crate) fn this_thread() -> Option<Rc<Thread>> {
 pub(crate) fn leave() -> Option<Rc<Thread>> {
     dying::runs(0);
     RUNS.store(NOBODY, Ordering::Relaxed);
-    THREAD.take()
+    let left = THREAD.take();
+    if let Some(thread) = &left {
+        thread.whereabouts.end();
+    }
+    left
 }
 
 /// The lines that the core has, if the thread on this processor is the one that runs.
@@ -123,12 +132,16 @@ pub(crate) fn runs(vcpu: c_uint) -> bool {
     RUNS.load(Ordering::Relaxed) == vcpu
 }
 
-/// Lets the simulator do something for the calling thread, which runs. Others may run meanwhile.
+/// Lets the simulator do something for the calling thread, which runs. Others may run meanwhile. In translated code, the thread
+/// may be [let go](crate::stops) from that, and runs no more.
 pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R {
     dying::runs(0);
     thread.guest.compute(clock::take_passed());
     let before = stacks::times(&thread.guest);
     let done = work(&thread.guest);
+    if thread.guest.is_let_go() {
+        return done;
+    }
     goes_on(thread);
     stacks::passed(&thread.guest, before);
     done

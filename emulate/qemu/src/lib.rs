@@ -44,6 +44,8 @@
 //!   at, a moment after the call; whoever is next waits for that in real time.
 //! * **Fast-forwarding ends with the first thread** that the program makes. QEMU can throw away its translations only when
 //!   no thread waits inside of them, and the core of who touches a page first says where it lies.
+//! * **When QEMU stops all threads**, as before it starts a process, those that wait for their turn inside of translated code are
+//!   let go for the rest of their block, one after the other (`stops.rs`). They execute some instructions before their turn.
 //! * **Results of calls are those of the host's kernel.** The interface of QEMU 7.2 cannot skip a call. So a wait
 //!   that is over is made to return at once: the word, or the time, is changed for the moment of the call.
 #![deny(missing_docs)]
@@ -96,6 +98,7 @@ mod site;
 mod sleeping;
 mod spinning;
 mod stacks;
+mod stops;
 mod stuck;
 mod system;
 mod takes;

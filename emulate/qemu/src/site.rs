@@ -1,5 +1,7 @@
 //! An instruction that refers to memory.
 
+use std::ops::Range;
+use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use kilocore_platform::Cycles;
@@ -20,6 +22,8 @@ const UNKNOWN: u64 = u64::MAX;
 pub(crate) struct Site {
     /// Where it is.
     address: u64,
+    /// How many sites of the same block come after it.
+    later: u16,
     /// How long it has waited for lines, in cycles.
     waited: AtomicU64,
     hot: AtomicU8,
@@ -30,16 +34,23 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// That at an address.
-    pub(crate) fn at(address: u64) -> Self {
+    /// That at an address, with so many later ones in its block.
+    pub(crate) fn at(address: u64, later: usize) -> Self {
         let (hot, in_vain) = (AtomicU8::new(0), AtomicU8::new(0));
         let gives_up = AtomicU64::new(UNKNOWN);
-        Self { address, waited: AtomicU64::new(0), hot, in_vain, gives_up }
+        let later = later.try_into().unwrap_or(u16::MAX);
+        Self { address, later, waited: AtomicU64::new(0), hot, in_vain, gives_up }
     }
 
     /// Where it is.
     pub(crate) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// The places of it and of those after it in its block.
+    pub(crate) fn rest_of_block(&self) -> Range<usize> {
+        let here = ptr::from_ref(self).addr();
+        here..here + (usize::from(self.later) + 1) * size_of::<Self>()
     }
 
     /// It has waited for a line.

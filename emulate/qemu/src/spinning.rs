@@ -13,7 +13,7 @@ use kilocore_platform::Cycles;
 use crate::counts::SLEEPS;
 use crate::repeats::Sleep;
 use crate::site::Site;
-use crate::{calls, clock, guest, memory, takes};
+use crate::{calls, clock, guest, memory, stops, takes};
 
 /// The thread that runs sleeps until somebody writes the line of this word, which it has read again and again.
 #[inline(never)]
@@ -27,6 +27,10 @@ pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
         calls::is_at(guest, site);
         guest.spin_on(word, patience)
     });
+    stops::has_waited(|| stops::after(site));
+    if thread.guest.is_let_go() {
+        return;
+    }
     let slept = clock::now().since(before);
     if written {
         // It would have looked at the end of a turn.
@@ -34,6 +38,7 @@ pub(crate) fn sleep(vcpu: c_uint, address: u64, site: &Site) {
             guest.spin(Cycles(turn.0 - 1 - slept.0 % turn.0));
             guest.catch_up();
         });
+        stops::has_waited(|| stops::after(site));
         thread.repeats.has_woken(site);
     } else {
         thread.repeats.has_slept_in_vain(site, slept);
@@ -52,6 +57,10 @@ pub(crate) fn wait(word: u64, left: u64, site: &Site) {
         calls::is_at(guest, site);
         guest.spin_on(word, Cycles(u64::from(turns) * takes::turn()))
     });
+    stops::has_waited(|| stops::after(site));
+    if thread.guest.is_let_go() {
+        return;
+    }
     let passed = clock::now().0.saturating_sub(before.0) / takes::turn();
     memory::store(left, turns.saturating_sub(u32::try_from(passed).unwrap_or(u32::MAX)));
 }

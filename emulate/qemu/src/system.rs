@@ -15,8 +15,8 @@ use crate::sent::sent;
 use crate::timers::Sleeps;
 use crate::{
     binding, calls, clock, depends, dying, files, futexes, internal, interrupts, memory, outside,
-    paths, polls, repeatable, repeats, report, samples, seen, signals, sleeping, threads, timers,
-    transfers, waits, watchdog, watched, window,
+    paths, polls, repeatable, repeats, report, samples, seen, signals, sleeping, stops, threads,
+    timers, transfers, waits, watchdog, watched, window,
 };
 
 /// What entering the kernel and leaving it takes, and the least that it does. Estimated: 60 to 150 ns on machines
@@ -47,6 +47,7 @@ pub(crate) extern "C" fn enter(
     dying::in_call(true);
     dying::stay_if_in_call();
     let Some(thread) = threads::this_or_born(vcpu) else { return };
+    stops::in_call(&thread, true);
     repeats::stored();
     let arguments = [a, b, c, d, e, f];
     depends::program_is_loaded();
@@ -77,8 +78,13 @@ pub(crate) extern "C" fn enter(
         dying::runs(0);
         thread.guest.go_outside();
     } else if guest::runs(vcpu) {
+        let starts = starts_a_process(call, a);
+        if starts {
+            guest::simulate(&thread, Guest::hold_to_copy);
+            stops::happens_next(&thread);
+        }
         watchdog::in_call(true);
-        watchdog::starts_process(starts_a_process(call, a));
+        watchdog::starts_process(starts);
     }
     dying::stay_if_in_call();
     // A thread that ends makes no more calls.
@@ -179,6 +185,9 @@ fn is_of_file(call: i64, [_, _, _, flags, file, _]: [u64; 6]) -> bool {
 pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
     dying::stay_if_in_call();
     returned(vcpu, call, result);
+    if let Some(thread) = threads::this_thread() {
+        stops::in_call(&thread, false);
+    }
     dying::in_call(false);
 }
 
@@ -188,6 +197,13 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
     if !matches!(change, Change::Outside(_)) {
         watchdog::in_call(false);
         watchdog::starts_process(false);
+    }
+    if starts_a_process(call, arguments[0]) {
+        if stops::is_over() {
+            // What those have executed since then that had to be stopped does not count.
+            crate::clock::put_back(clock);
+        }
+        guest::simulate(&thread, Guest::leave_copied);
     }
     // What it finds in a described file follows from the machine.
     let is_described = matches!(change, Change::File { .. }) && result >= 0;

@@ -36,7 +36,10 @@ pub(crate) extern "C" fn block(_: PluginId, block: *mut Block) {
         // They are never freed: QEMU does not say when it has thrown a block away.
         let sites: &[Site] = all
             .clone()
-            .map(|one| Site::at(api::qemu_plugin_insn_vaddr(one)))
+            .enumerate()
+            .map(|(index, one)| {
+                Site::at(api::qemu_plugin_insn_vaddr(one), instructions - index - 1)
+            })
             .collect::<Vec<_>>()
             .leak();
         for (instruction, site) in all.zip(sites) {

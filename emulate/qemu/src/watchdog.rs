@@ -2,19 +2,22 @@
 //!
 //! QEMU has to stop all threads now and then: for an atomic instruction on an unaligned word, for one. It waits until
 //! each has left its translated code, and a thread that waits for its turn inside of that does not. So the one that
-//! runs would wait for ever. If it is a signal that ends the program, QEMU can be let go on to do so ([`dying`]).
+//! runs would wait for ever. If it is a signal that ends the program, QEMU can be let go on to do so ([`dying`]). Else those
+//! that wait are let go for a moment ([`stops`]).
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{clock, dying, guest, report, timers};
+use crate::{clock, depends, dying, guest, report, stops, timers};
 
 /// How often somebody looks.
 const EVERY: Duration = Duration::from_millis(250);
 /// After so many looks without a change, somebody asks whether a signal ends the program.
 const FEW_LOOKS: u32 = 2;
+/// After so many, QEMU is taken to wait for threads that it cannot stop.
+const STOPS_THREADS: u32 = 4;
 /// After so many looks without a change nothing happens any more.
 const LOOKS: u32 = 48;
 
@@ -55,7 +58,10 @@ fn watch() {
     let (mut last, mut looks) = (0, 0);
     let mut waits_since = Instant::now();
     while guest::machine().is_none_or(|machine| !machine.is_over()) {
-        thread::sleep(EVERY);
+        if stops::carry_out_orders(EVERY) {
+            looks = 0;
+            continue;
+        }
         let now = clock::keep();
         let is_idle = guest::machine().is_none_or(|machine| machine.is_idle());
         if !is_idle || now != last || timers::all_have_waited(waits_since.elapsed()) {
@@ -77,6 +83,12 @@ fn watch() {
                 report::fail("a signal ended the program, and QEMU could not stop its threads");
             }
             return;
+        }
+        if looks == STOPS_THREADS && !starts_process && stops::let_all_go() {
+            depends::also(
+                "QEMU had to stop all threads, at a moment that the program does not decide",
+            );
+            looks = 0;
         }
         if looks == LOOKS && guest::machine().is_some_and(|machine| !machine.is_over()) {
             report::fail(

@@ -16,7 +16,7 @@ use kilocore_emulation_orders::{Orders, Place, Seen, Window};
 use kilocore_platform::Cycles;
 
 use crate::sent::{Receiver, Sent};
-use crate::{clock, forward, guest, machine, results, since, watched};
+use crate::{clock, forward, guest, machine, results, since, stops, watched};
 
 /// How far the program is.
 static STAGE: AtomicU8 = AtomicU8::new(INSIDE);
@@ -119,6 +119,7 @@ pub(crate) extern "C" fn called(vcpu: c_uint, address: *mut c_void) {
     if is_detailed() {
         // Which thread's call comes first is to be known.
         guest::let_others_go_on();
+        stops::has_waited(|| 0..0);
     }
     if guest::runs(vcpu) {
         happens(Event::Called(address.addr() as u64));

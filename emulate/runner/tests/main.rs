@@ -18,5 +18,6 @@ mod replaced;
 mod seen;
 mod simulated;
 mod stacks;
+mod stops;
 mod support;
 mod timers;

@@ -17,6 +17,13 @@
 //! have, atomic operations, and calls of the system. Lines from the last-level cache and from memory it fetches ahead
 //! of its turn, and the queues there take that into account.
 //!
+//! # Let go
+//! Whoever executes a guest's code may have to stop all threads, as an emulator does before it starts another process. A thread
+//! that waits for its turn cannot be stopped. So it may be [let go](Guests::let_go): it goes on without the engine, as if nobody were
+//! simulated any more, and what it does then costs nothing. It has to [wait again](Guest::wait_again) as soon as it can. For the
+//! simulator it has waited all the time. Nobody is let go inside of the address space's lock, which it would leave
+//! behind as it is: who needs all others to be let go holds that first ([`Guest::hold_to_copy`]).
+//!
 //! # Outside
 //! A guest that has to wait for something that is not simulated, such as its terminal, goes
 //! [outside](Guest::go_outside). It leaves its core and the token, and
@@ -29,7 +36,7 @@ mod memory;
 mod system;
 mod token;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -37,6 +44,7 @@ use kilocore_machine::Description;
 use kilocore_platform::Cycles;
 
 use self::address_space::AddressSpace;
+use self::baton::Wait;
 pub use self::memory::GuestAccess;
 use self::token::{Shared, Turn};
 use crate::current;
@@ -71,6 +79,8 @@ pub struct Guest {
 
 thread_local! {
     static GUEST: RefCell<Option<Guest>> = const { RefCell::new(None) };
+    /// Whether the calling thread was let go from its wait for its turn.
+    static IS_LET_GO: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Guests {
@@ -133,6 +143,13 @@ impl Guests {
         self.shared.when_stuck(who);
     }
 
+    /// Has the thread of a task that waits for its turn go on without it, from any thread. Whether it does: not if it does not
+    /// wait, or is inside of the address space's lock.
+    #[must_use]
+    pub fn let_go(&self, task: TaskId) -> bool {
+        self.shared.let_go(task)
+    }
+
     /// Stops simulating, from any thread. Guests that wait go on, and what they do costs nothing any more.
     pub fn stop(&self) {
         self.shared.stop(None);
@@ -152,8 +169,9 @@ impl Newborn {
     /// If the thread executes one already.
     #[must_use]
     pub fn arrive(self) -> Guest {
-        self.shared.wait_for_turn(self.task);
-        Guest { shared: self.shared, task: self.task, stays: PhantomData }.settle()
+        let guest = Guest { shared: self.shared, task: self.task, stays: PhantomData };
+        guest.wait_for_turn();
+        guest.settle()
     }
 }
 
@@ -175,7 +193,25 @@ impl Guest {
     fn hand_over(&self) {
         let turn = self.shared.pass_on(Engine::suspended);
         if turn == Turn::Others {
-            self.shared.wait_for_turn(self.task);
+            self.wait_for_turn();
+        }
+    }
+
+    fn wait_for_turn(&self) {
+        let wait = self.shared.wait_for_turn(self.task);
+        IS_LET_GO.set(wait == Wait::LetGo);
+    }
+
+    /// Whether the calling thread was [let go](Guests::let_go) when it waited for its turn, and has it not.
+    #[must_use]
+    pub fn is_let_go(&self) -> bool {
+        IS_LET_GO.get()
+    }
+
+    /// Waits for the task's turn again, from which the calling thread was let go. It may be let go once more.
+    pub fn wait_again(&self) {
+        if self.is_let_go() {
+            self.wait_for_turn();
         }
     }
 
@@ -228,7 +264,7 @@ impl Guest {
     /// Comes back, and returns when it is the task's turn.
     pub fn come_back(&self) {
         self.shared.come_back(self.task);
-        self.shared.wait_for_turn(self.task);
+        self.wait_for_turn();
     }
 
     /// Lets everything happen that is earlier than the calling task's time, and those come back who were

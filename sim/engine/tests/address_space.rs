@@ -1,6 +1,6 @@
 //! Threads that touch new pages and threads that change mappings, of one program.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use kilocore_machine::Figure;
@@ -195,4 +195,38 @@ fn who_waits_for_the_address_space_goes_on_when_the_simulation_is_stopped() {
         guests.stop();
     });
     assert!(guests.is_over());
+}
+
+#[test]
+fn nobody_is_inside_of_an_address_space_that_is_copied() {
+    // Threads that fault without end, and two of whom each copies the address space for a while.
+    for apart in [false, true] {
+        let touched = AtomicU64::new(0);
+        let copies = AtomicU64::new(0);
+        ends(8, apart, |guest, index| {
+            if index > 2 {
+                for page in 0..400 {
+                    touch(guest, index * 1_000 + page);
+                    touched.fetch_add(1, Ordering::Relaxed);
+                }
+                return;
+            }
+            for _ in 0..5 {
+                guest.compute(Cycles(20_000));
+                guest.hold_to_copy();
+                assert_eq!(copies.fetch_add(1, Ordering::Relaxed), 0, "one copies");
+                let before = touched.load(Ordering::Relaxed);
+                for _ in 0..10 {
+                    guest.in_system(Cycles(10_000));
+                    guest.catch_up();
+                }
+                // Those that have come out may not have counted what they did before.
+                let inside = touched.load(Ordering::Relaxed) - before;
+                assert!(inside <= 6, "{inside} of {before}");
+                copies.fetch_sub(1, Ordering::Relaxed);
+                guest.leave_copied();
+            }
+        });
+        assert_eq!(touched.into_inner(), 6 * 400);
+    }
 }

@@ -503,3 +503,60 @@ fn a_run_is_the_same_whatever_the_host_does() {
         assert_eq!(once().expect("it ends"), first);
     }
 }
+
+/// Two threads on cores of their own. The first one lets the second go while that waits for its turn, or not, and the second
+/// does `meanwhile` then. Returns when each has ended, and how often the second was let go.
+fn let_go(is: bool, meanwhile: impl Fn(&Guest) + Sync) -> ([Cycles; 2], u32) {
+    let machine = kilocore_machine::find(MACHINE).expect("built in");
+    let guests = Guests::new(&machine, Options { cores: 2, seed: 1 }, Cycles(0)).expect("it has");
+    let (guests, meanwhile) = (&guests, &meanwhile);
+    thread::scope(|scope| {
+        let first = guests.begin();
+        let newborn = first.fork();
+        let task = newborn.task();
+        let second = scope.spawn(move || {
+            let guest = newborn.arrive();
+            let mut times = 0;
+            for _ in 0..10 {
+                guest.compute(Cycles(100_000));
+                guest.catch_up();
+                while guest.is_let_go() {
+                    times += 1;
+                    meanwhile(&guest);
+                    guest.wait_again();
+                }
+            }
+            let end = guest.now();
+            guest.end(None, || {});
+            (end, times)
+        });
+        for _ in 0..5 {
+            first.compute(Cycles(150_000));
+            first.catch_up();
+            // It may have been woken, and not wait yet.
+            while is && !guests.let_go(task) {
+                thread::yield_now();
+            }
+        }
+        let end = first.now();
+        first.end(None, || {});
+        let (second, times) = second.join().expect("no panic");
+        assert!(guests.failure().is_none());
+        ([end, second], times)
+    })
+}
+
+#[test]
+fn who_is_let_go_has_waited_all_the_time_for_the_simulator() {
+    let (ends, times) = let_go(false, |_| {});
+    assert_eq!(times, 0);
+    let meanwhile = |guest: &Guest| {
+        guest.compute(Cycles(1_000_000));
+        assert!(!guest.refer(DATA, GuestAccess::Update) && guest.outcome().is_none());
+        guest.catch_up();
+        guest.change_address_space(Cycles(1_000_000), DATA, Guest::PAGE);
+        assert!(guest.is_let_go());
+    };
+    let (let_go, times) = let_go(true, meanwhile);
+    assert_eq!((let_go, times), (ends, 5));
+}

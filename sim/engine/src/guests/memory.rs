@@ -349,6 +349,19 @@ impl Guest {
         });
     }
 
+    /// Gives the program's address space to the task alone, as a call that copies it has it. When this returns, no other task
+    /// is inside of a page fault, and those that touch new pages wait before it, until the task [leaves](Self::leave_copied)
+    /// it.
+    pub fn hold_to_copy(&self) {
+        self.catch_up();
+        self.shared.space.hold();
+    }
+
+    /// The address space, which the task has held to copy it, is free again.
+    pub fn leave_copied(&self) {
+        self.shared.space.leave();
+    }
+
     /// The kernel works for the task so long, keeps all others of the program from changing its address space and from
     /// touching new pages, and takes so many bytes of memory back from an address on, as `munmap` and `madvise` do.
     pub fn change_address_space(&self, time: Cycles, start: u64, bytes: u64) {

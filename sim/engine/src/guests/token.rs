@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kilocore_platform::Cycles;
 
-use super::address_space::AddressSpace;
-use super::baton::Baton;
+use super::address_space::{self, AddressSpace};
+use super::baton::{Baton, Wait};
 use crate::agenda::Event;
 use crate::current;
 use crate::engine::Engine;
@@ -224,21 +224,30 @@ impl Shared {
         }
     }
 
-    /// Waits until it is a task's turn. The calling thread then has the engine, unless all is over.
-    pub(super) fn wait_for_turn(&self, task: TaskId) {
+    /// Waits until it is a task's turn, or its thread is [let go](Self::let_go). With its turn, the calling thread has the
+    /// engine, unless all is over.
+    pub(super) fn wait_for_turn(&self, task: TaskId) -> Wait {
         let baton = self.state().batons.get(task.index()).map(Arc::clone);
         if let Some(baton) = baton
             && !self.is_over()
+            && baton.wait(!address_space::is_inside()) == Wait::LetGo
         {
-            baton.wait();
+            return Wait::LetGo;
         }
         if self.is_over() {
-            return;
+            return Wait::Given;
         }
         let before = std::mem::take(&mut self.state().before);
         before.into_iter().for_each(|before| before());
         // SAFETY: whoever had the token has given it to this task.
         unsafe { current::enter(self.engine, self.hand_over) };
+        Wait::Given
+    }
+
+    /// Has the thread of a task that waits for its turn go on without it, if it may. Whether it does.
+    pub(super) fn let_go(&self, task: TaskId) -> bool {
+        let baton = self.state().batons.get(task.index()).map(Arc::clone);
+        baton.is_some_and(|baton| baton.let_go())
     }
 
     /// The running task ends.
