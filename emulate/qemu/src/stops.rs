@@ -28,6 +28,9 @@ const EVERY: Duration = Duration::from_micros(50);
 /// A thread that was seen asleep so many times in a row waits for others.
 const LOOKS: u32 = 3;
 
+/// Nobody is let go more often for one stop. If QEMU does not hold it then, it never will, and the watchdog says so.
+const MOST_TIMES: u32 = 10_000;
+
 /// It is in translated code, and waits for its turn there unless it is the one that runs.
 const IN_CODE: u8 = 0;
 /// It was let go, and has not come back yet.
@@ -164,7 +167,9 @@ pub(crate) fn carry_out_orders(time: Duration) -> bool {
     if waits_for_others(for_whom) {
         for one in whom {
             // One that comes to a further block before QEMU holds it waits there again. So does one that QEMU has let run again.
-            while !let_go(&one) && one.is_at(IN_CODE) && waits_for_others(for_whom) {}
+            let is_to_wait_again =
+                |_: &u32| !let_go(&one) && one.is_at(IN_CODE) && waits_for_others(for_whom);
+            (0..MOST_TIMES).take_while(is_to_wait_again).count();
         }
     }
     *lock(&ORDER) = None;
