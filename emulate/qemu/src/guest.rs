@@ -13,7 +13,7 @@ use kilocore_sim::{Filter, Guest, Guests, SimError};
 
 use crate::call::{Call, Interrupted};
 use crate::counts::HANDOVERS;
-use crate::stops::Whereabouts;
+use crate::whereabouts::Whereabouts;
 use crate::{calls, clock, conditions, dying, host, repeats, report, stacks, stuck};
 
 /// The number of no processor of QEMU's.
@@ -133,7 +133,7 @@ pub(crate) fn runs(vcpu: c_uint) -> bool {
 }
 
 /// Lets the simulator do something for the calling thread, which runs. Others may run meanwhile. In translated code, the thread
-/// may be [let go](crate::stops) from that, and runs no more.
+/// may be let go from that, and runs no more.
 pub(crate) fn simulate<R>(thread: &Thread, work: impl FnOnce(&Guest) -> R) -> R {
     dying::runs(0);
     thread.guest.compute(clock::take_passed());

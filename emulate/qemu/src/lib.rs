@@ -109,6 +109,7 @@ mod translate;
 mod waits;
 mod watchdog;
 mod watched;
+mod whereabouts;
 mod window;
 
 use kilocore_emulation_orders::Orders;

@@ -11,17 +11,18 @@
 
 use std::ffi::c_uint;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use kilocore_sim::{Filter, Guests, TaskId};
+use kilocore_sim::{Filter, Guests};
 
 use crate::dying;
 use crate::guest::{self, Thread};
 use crate::host::Status;
 use crate::site::Site;
+use crate::whereabouts::{self, IN_CALL, IN_CODE, LET_GO, Whereabouts};
 
 /// How often somebody looks whether a thread has left its code.
 const EVERY: Duration = Duration::from_micros(50);
@@ -31,28 +32,6 @@ const LOOKS: u32 = 3;
 /// Nobody is let go more often for one stop. If QEMU does not hold it then, it never will, and the watchdog says so.
 const MOST_TIMES: u32 = 10_000;
 
-/// It is in translated code, and waits for its turn there unless it is the one that runs.
-const IN_CODE: u8 = 0;
-/// It was let go, and has not come back yet.
-const LET_GO: u8 = 1;
-/// It is in a call of the system, and stopped for QEMU.
-const IN_CALL: u8 = 2;
-
-/// Where a thread is, as others see it.
-#[derive(Debug)]
-pub(crate) struct Whereabouts {
-    task: TaskId,
-    /// The number by which the host's kernel knows it.
-    number: libc::c_long,
-    at: AtomicU8,
-    /// How often it was let go.
-    times: AtomicU32,
-    /// What is left of the block in which it was let go: the places of its sites.
-    rest: Mutex<Range<usize>>,
-}
-
-/// Those of all threads, in the order in which they became tasks.
-static ALL: Mutex<Vec<Arc<Whereabouts>>> = Mutex::new(Vec::new());
 /// Whether QEMU stops all threads, or is about to.
 static HAPPENS: AtomicBool = AtomicBool::new(false);
 /// Whether the thread for which it does has come back from that.
@@ -73,25 +52,6 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Whereabouts {
-    /// Those of a thread that has become a task.
-    pub(crate) fn of(task: TaskId, number: libc::c_long) -> Arc<Self> {
-        let (at, times) = (AtomicU8::new(IN_CODE), AtomicU32::new(0));
-        let new = Arc::new(Self { task, number, at, times, rest: Mutex::default() });
-        lock(&ALL).push(Arc::clone(&new));
-        new
-    }
-
-    /// The thread ends.
-    pub(crate) fn end(&self) {
-        lock(&ALL).retain(|one| one.task != self.task);
-    }
-
-    fn is_at(&self, at: u8) -> bool {
-        self.at.load(Ordering::Acquire) == at
-    }
-}
-
 /// A thread goes into the system, or comes back. One that was let go waits for its turn first.
 pub(crate) fn in_call(thread: &Thread, is: bool) {
     is_at(&thread.whereabouts, if is { IN_CALL } else { IN_CODE });
@@ -104,17 +64,13 @@ pub(crate) fn in_call(thread: &Thread, is: bool) {
 /// The thread that runs starts another process next: those that wait in translated code are to be let go.
 pub(crate) fn happens_next(thread: &Thread) {
     let me = thread.guest.task();
-    let whom: Vec<_> = those_in_code().into_iter().filter(|one| one.task != me).collect();
+    let whom: Vec<_> = whereabouts::in_code().into_iter().filter(|one| one.task != me).collect();
     if !whom.is_empty() {
         IS_DONE.store(false, Ordering::Relaxed);
         HAPPENS.store(true, Ordering::Release);
         *lock(&ORDER) = Some(Order { for_whom: thread.number, whom });
         CHANGED.notify_all();
     }
-}
-
-fn those_in_code() -> Vec<Arc<Whereabouts>> {
-    lock(&ALL).iter().filter(|one| one.is_at(IN_CODE)).map(Arc::clone).collect()
 }
 
 /// The thread that runs has started a process, or failed to. Returns when all wait for their turn again, and whether any of
@@ -137,7 +93,7 @@ pub(crate) fn is_over() -> bool {
 
 fn wait_until_all_are_back() {
     let mut order = lock(&ORDER);
-    while !is_machine_over() && lock(&ALL).iter().any(|one| one.is_at(LET_GO)) {
+    while !is_machine_over() && whereabouts::is_any_let_go() {
         // Nobody says so when the machine is over.
         order =
             CHANGED.wait_timeout(order, LOOKS * EVERY).unwrap_or_else(PoisonError::into_inner).0;
@@ -182,7 +138,7 @@ pub(crate) fn carry_out_orders(time: Duration) -> bool {
 pub(crate) fn let_all_go() -> bool {
     IS_DONE.store(false, Ordering::Relaxed);
     HAPPENS.store(true, Ordering::Release);
-    let all = those_in_code();
+    let all = whereabouts::in_code();
     all.iter().filter(|one| let_go(one)).count() > 0
 }
 
