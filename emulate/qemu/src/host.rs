@@ -35,6 +35,16 @@ impl Status {
     }
 }
 
+/// Whether all threads of this process wait in the kernel but the calling one. If not, one of them has something to do, and
+/// perhaps no core to do it on.
+pub(crate) fn others_sleep() -> bool {
+    let me = number();
+    let Ok(threads) = fs::read_dir("/proc/self/task") else { return false };
+    let numbers = threads.flatten().filter_map(|one| one.file_name().to_str()?.parse().ok());
+    // One that is gone has nothing to do.
+    numbers.filter(|&one| one != me).all(|one| Status::of(one).is_none_or(Status::sleeps))
+}
+
 /// The number by which the kernel knows the calling thread.
 pub(crate) fn number() -> libc::c_long {
     // SAFETY: it only asks.
@@ -52,6 +62,22 @@ mod tests {
         assert!(status.sleeps() && status.blocks(libc::SIGSEGV) && status.blocks(libc::SIGINT));
         assert!(!status.blocks(libc::SIGBUS) && !status.blocks(libc::SIGRTMAX()));
         assert_eq!(Status::read("State:\tR (running)\n"), None);
+    }
+
+    #[test]
+    fn a_thread_that_has_something_to_do_keeps_others_from_all_sleeping() {
+        let goes_on = std::sync::atomic::AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while goes_on.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            // It may not have begun.
+            let seen = (0..1_000).any(|_| !others_sleep());
+            goes_on.store(false, std::sync::atomic::Ordering::Relaxed);
+            assert!(seen);
+        });
     }
 
     #[test]

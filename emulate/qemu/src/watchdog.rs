@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{clock, depends, dying, guest, report, stops, timers};
+use crate::{clock, depends, dying, guest, host, report, stops, timers};
 
 /// How often somebody looks.
 const EVERY: Duration = Duration::from_millis(250);
@@ -70,6 +70,10 @@ fn watch() {
         let starts_process = STARTS_PROCESS.load(Ordering::Relaxed);
         let waits = IN_CALL.load(Ordering::Relaxed) && !starts_process || is_idle;
         looks = if now == last && !waits { looks + 1 } else { 0 };
+        // On a busy host, the one that runs may wait for a core.
+        if looks >= FEW_LOOKS && !host::others_sleep() {
+            looks = 0;
+        }
         last = now;
         // QEMU blocks all signals for that as well.
         if looks >= FEW_LOOKS && !starts_process && dying::is_anybody() {
