@@ -11,6 +11,8 @@ use crate::{Variant, replaced, row};
 const BETTER: f64 = 1.1;
 /// Gains of which the greatest is at most so many times the least are as good as each other.
 const AS_GOOD: f64 = 1.05;
+/// What is known of losses: `docs/evidence/emulation-gains.md`.
+const LOSSES: &str = "Of such losses, half were none beside a published study.";
 /// If the gain of the whole differs so much from that of the part with threads, both are told.
 const APART: f64 = 1.1;
 
@@ -76,7 +78,7 @@ fn none_said(variants: &[Variant], last: &[Row<'_>], on: &str) -> String {
     let mut said = match names.as_slice() {
         [one] if greatest <= 1.0 / BETTER => {
             format!(
-                "Under {one} it is slower on {on}: {times} times as fast as with its own locks."
+                "Under {one} it is slower on {on}: {times} times as fast as with its own locks. {LOSSES}"
             )
         }
         [one] => format!(
