@@ -160,11 +160,15 @@ fn change_mapping(thread: &Thread, start: u64, bytes: u64) {
     guest::simulate(thread, |guest| guest.change_address_space(MAPPING, start, bytes));
 }
 
-/// Whether a call starts another process, with these flags if it has some.
-fn starts_a_process(call: i64, flags: u64) -> bool {
+/// Whether a call with this first argument starts another process.
+fn starts_a_process(call: i64, first: u64) -> bool {
     match call {
-        libc::SYS_clone => !threads::is_thread(flags),
-        libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone3 => true,
+        libc::SYS_clone => !threads::is_thread(first),
+        // QEMU refuses it, but the C library tries it for each thread.
+        libc::SYS_clone3 => {
+            !memory::read_u64s(first).is_some_and(|[flags]| threads::is_thread(flags))
+        }
+        libc::SYS_fork | libc::SYS_vfork => true,
         _ => false,
     }
 }
