@@ -29,6 +29,7 @@ mod kept_run;
 mod known;
 mod names;
 mod notes;
+mod own_output;
 mod point;
 mod question;
 mod replaced;

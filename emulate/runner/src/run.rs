@@ -16,6 +16,7 @@ use kilocore_qemu::{Plugin, Program, QemuError, command};
 
 use crate::environment::environment;
 use crate::names::{Names, Symbols};
+use crate::own_output::OwnOutput;
 use crate::question::Run;
 use crate::{EmulateError, Emulator, Point, stuck, window};
 
@@ -193,9 +194,10 @@ fn run_under_qemu(
         variables.to_vec(),
         program.clone(),
     );
+    let own = OwnOutput::of(output).map_err(EmulateError::Files)?;
     let end = run(Start {
         command: &command,
-        output,
+        output: own.output(),
         input,
         cores: core.as_ref().map(std::slice::from_ref),
         beside_others: true,
