@@ -39,8 +39,6 @@ pub(crate) fn call_when_due(happens: fn(Cycles)) {
 pub(crate) struct Thread {
     /// The processor of QEMU's that it has.
     processor: c_uint,
-    /// The number by which the host's kernel knows it.
-    pub(crate) number: libc::c_long,
     pub(crate) guest: Guest,
     pub(crate) repeats: repeats::Repeats,
     /// The address of the last load for which a line had to come.
@@ -78,11 +76,9 @@ pub(crate) fn machine() -> Option<&'static Guests> {
 
 /// Makes the calling thread the one that runs, with this task.
 pub(crate) fn settle(vcpu: c_uint, guest: Guest, clears: u64) {
-    let number = host::number();
     let thread = Thread {
         processor: vcpu,
-        number,
-        whereabouts: Whereabouts::of(guest.task(), number),
+        whereabouts: Whereabouts::of(guest.task(), host::number()),
         guest,
         repeats: repeats::Repeats::default(),
         fetched: Cell::new(0),
@@ -157,7 +153,7 @@ pub(crate) fn goes_on(thread: &Thread) {
     if RUNS.swap(thread.processor, Ordering::Relaxed) != thread.processor {
         HANDOVERS.more();
     }
-    dying::runs(thread.number);
+    dying::runs(thread.whereabouts.number);
     let filter = machine.filter().map_or(ptr::null_mut(), <*const Filter>::cast_mut);
     FILTER.store(filter, Ordering::Relaxed);
     repeats::goes_on(&thread.repeats);

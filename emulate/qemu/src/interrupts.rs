@@ -94,7 +94,7 @@ pub(crate) fn interrupt_next(thread: &Thread) -> bool {
         let mut event: libc::sigevent = mem::zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
         event.sigev_signo = SIGNAL;
-        event.sigev_notify_thread_id = thread.number as c_int;
+        event.sigev_notify_thread_id = thread.whereabouts.number as c_int;
         let mut timer: libc::timer_t = ptr::null_mut();
         if libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer) != 0 {
             return false;

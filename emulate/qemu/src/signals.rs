@@ -108,7 +108,7 @@ pub(crate) fn sends(thread: &Thread, Sent { signal, to }: Sent) {
     };
     // That of the process goes to its first thread, unless that blocks it.
     if let Some(number) = timers::numbers().into_iter().find(gets)
-        && number != thread.number
+        && number != thread.whereabouts.number
     {
         end(signal);
     }

@@ -28,7 +28,6 @@ use crate::whereabouts::{self, IN_CALL, IN_CODE, LET_GO, Whereabouts};
 const EVERY: Duration = Duration::from_micros(50);
 /// A thread that was seen asleep so many times in a row waits for others.
 const LOOKS: u32 = 3;
-
 /// Nobody is let go more often for one stop. If QEMU does not hold it then, it never will, and the watchdog says so.
 const MOST_TIMES: u32 = 10_000;
 
@@ -68,7 +67,7 @@ pub(crate) fn happens_next(thread: &Thread) {
     if !whom.is_empty() {
         IS_DONE.store(false, Ordering::Relaxed);
         HAPPENS.store(true, Ordering::Release);
-        *lock(&ORDER) = Some(Order { for_whom: thread.number, whom });
+        *lock(&ORDER) = Some(Order { for_whom: thread.whereabouts.number, whom });
         CHANGED.notify_all();
     }
 }

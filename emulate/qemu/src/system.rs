@@ -188,15 +188,14 @@ fn is_of_file(call: i64, [_, _, _, flags, file, _]: [u64; 6]) -> bool {
 /// The program comes back.
 pub(crate) extern "C" fn leave(_: PluginId, vcpu: c_uint, call: i64, result: i64) {
     dying::stay_if_in_call();
-    returned(vcpu, call, result);
     if let Some(thread) = threads::this_thread() {
+        returned(&thread, vcpu, call, result);
         stops::in_call(&thread, false);
     }
     dying::in_call(false);
 }
 
-fn returned(vcpu: c_uint, call: i64, result: i64) {
-    let Some(thread) = threads::this_thread() else { return };
+fn returned(thread: &Thread, vcpu: c_uint, call: i64, result: i64) {
     let Call { arguments, change, path, clock } = thread.call.take();
     if !matches!(change, Change::Outside(_)) {
         watchdog::in_call(false);
@@ -207,7 +206,7 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
             // What those have executed since then that had to be stopped does not count.
             crate::clock::put_back(clock);
         }
-        guest::simulate(&thread, Guest::leave_copied);
+        guest::simulate(thread, Guest::leave_copied);
     }
     // What it finds in a described file follows from the machine.
     let is_described = matches!(change, Change::File { .. }) && result >= 0;
@@ -231,47 +230,47 @@ fn returned(vcpu: c_uint, call: i64, result: i64) {
             // Whoever runs has to look who came back.
             crate::clock::interrupt();
             thread.guest.come_back();
-            guest::goes_on(&thread);
+            guest::goes_on(thread);
         }
     }
     if starts_a_process(call, arguments[0]) && result > 0 {
         PROCESSES.more();
         internal::process_starts();
-        waits::all_look(&thread);
+        waits::all_look(thread);
     }
     if !is_described {
         repeatable::returned(call, arguments, path.as_deref(), result);
     }
     if guest::runs(vcpu) && copies(call) && result > 0 {
-        guest::simulate(&thread, |guest| guest.in_system(Cycles(result as u64 / COPIED)));
+        guest::simulate(thread, |guest| guest.in_system(Cycles(result as u64 / COPIED)));
     }
     // One that has read or written nothing, for some reason of its own, leaves that to others.
     let changes_nothing = [-i64::from(libc::EAGAIN), ERESTARTSYS].contains(&result);
     if guest::runs(vcpu) && !changes_nothing {
-        waits::has_called(&thread, call, arguments);
+        waits::has_called(thread, call, arguments);
     }
     if !guest::runs(vcpu) || (-4095..0).contains(&result) {
         return;
     }
     match call {
         libc::SYS_clone if threads::is_thread(arguments[0]) => {
-            threads::bear(&thread, arguments, clock, result as u64);
+            threads::bear(thread, arguments, clock, result as u64);
         }
         libc::SYS_rt_sigaction => signals::action(arguments[0], arguments[1]),
-        libc::SYS_rt_sigprocmask => timers::blocks(&thread, arguments),
+        libc::SYS_rt_sigprocmask => timers::blocks(thread, arguments),
         libc::SYS_alarm => timers::alarm_is_set(),
         libc::SYS_setitimer if timers::is_simulated(arguments[0]) => {
             memory::write_u64s(arguments[2], thread.left.get());
         }
         libc::SYS_getitimer if timers::is_simulated(arguments[0]) => {
-            memory::write_u64s(arguments[1], timers::left(&thread));
+            memory::write_u64s(arguments[1], timers::left(thread));
         }
         libc::SYS_mmap | libc::SYS_mremap => {
             watched::mapped();
             if is_of_file(call, arguments) {
-                guest::simulate(&thread, |guest| guest.map_file(result as u64, arguments[1]));
+                guest::simulate(thread, |guest| guest.map_file(result as u64, arguments[1]));
             }
         }
-        _ => seen::correct(&thread, call, arguments, result),
+        _ => seen::correct(thread, call, arguments, result),
     }
 }
