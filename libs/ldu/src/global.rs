@@ -31,6 +31,7 @@ use crate::queue::{Fill, Queue};
 const BATCH: u32 = 8;
 
 /// A list of nodes with one head.
+#[repr(C)]
 pub struct Global<P: Platform> {
     /// The newest node, or null if the list is empty.
     head: P::Ptr<Node<P>>,
@@ -73,21 +74,40 @@ impl<P: Platform> Global<P> {
         // afterwards does not get past the oldest node before that node is linked.
         let link = unsafe { &oldest.as_ref().next };
         link.store(unlinked(), Ordering::Relaxed);
-        // Release: the thread that takes the list must see the nodes and what their owners did
-        // before. It also sees them if others push on top, for their exchanges continue this
-        // exchange's release sequence. Acquire, for two reasons. First, an update that starts after
-        // this push has returned must read the number of each synchronization that has taken the
-        // list without these nodes. Second, the link below passes the nodes behind on to whoever
-        // reads it.
-        let behind = self.head.swap(newest.as_ptr(), Ordering::AcqRel);
-        // Argued: see `linked`, whose load this store pairs with.
-        link.store(behind, Ordering::Release);
+        P::unpreempted(|| {
+            // Release: the thread that takes the list must see the nodes and what their owners did
+            // before. It also sees them if others push on top, for their exchanges continue this
+            // exchange's release sequence. Acquire, for two reasons. First, an update that starts after
+            // this push has returned must read the number of each synchronization that has taken the
+            // list without these nodes. Second, the link below passes the nodes behind on to whoever
+            // reads it. Sequentially consistent for `is_empty_in_order`. Argued: under loom every
+            // exchange is.
+            let behind = self.head.swap(newest.as_ptr(), Ordering::SeqCst);
+            // Argued: see `linked`, whose load this store pairs with.
+            link.store(behind, Ordering::Release);
+        });
     }
 
     /// Adds `nodes` to the length and returns the new length.
     pub(crate) fn count(&self, nodes: u32) -> Fill {
         let length = self.length.fetch_add(nodes, Ordering::Relaxed);
         Fill::Nodes(length.saturating_add(nodes))
+    }
+
+    /// Does what [`is_empty`](Queue::is_empty) does, as one of the sequentially consistent operations, of
+    /// which each push is one, too.
+    #[inline]
+    pub(crate) fn is_empty_in_order(&self) -> bool {
+        let head = if P::SEQUENTIAL_LOADS {
+            // Sequentially consistent; see the head of `insertion_log.rs`.
+            self.head.load(Ordering::SeqCst)
+        } else {
+            let none = ptr::null_mut();
+            // It changes nothing, and does not miss a push.
+            let head = self.head.compare_exchange(none, none, Ordering::AcqRel, Ordering::Acquire);
+            head.unwrap_or_else(|head| head)
+        };
+        head.is_null()
     }
 
     /// Returns about how many nodes are in the list.

@@ -5,12 +5,15 @@ use core::fmt;
 use core::ptr::NonNull;
 
 use kilocore_locks::{RawRwLock, Rwsem};
-use kilocore_platform::{Platform, SharedCell};
+use kilocore_platform::Platform;
 
 use crate::global::Global;
-use crate::log::{Counts, Inside, Limits, Log, Released};
+use crate::guarded::{
+    ElsewhereError, Guarded, In, Out, Raw, elsewhere, free, insert_by, remove_by,
+};
+use crate::log::{Counts, Inside, Limits, Log};
 use crate::node::{Node, Update};
-use crate::object::{Attached, Detached, Hook, Object};
+use crate::object::{Detached, Hook, Object};
 use crate::policy::{Always, Policy};
 use crate::queue::Queue;
 use crate::structure::Structure;
@@ -46,7 +49,7 @@ where
 /// The part that must not move, because a log must not be moved after its first update.
 struct Root<P: Platform, S: Structure, Q, L, D> {
     log: Log<P, Q, L, D>,
-    structure: P::Cell<S>,
+    structure: Guarded<P, S>,
 }
 
 // SAFETY: `dispose` frees the object at once if its node is settled, and otherwise leaves that to
@@ -74,18 +77,6 @@ unsafe impl<P: Platform> Hook for Node<P> {
     }
 }
 
-/// The operation was refused because the object belongs to another root. The error contains the
-/// object's token, and nothing has changed.
-#[derive(Debug)]
-pub struct ElsewhereError<T>(pub T);
-
-/// The token of an object that can be put into a structure of type `S`.
-pub type Out<P, S> = Detached<Node<P>, <S as Structure>::Item>;
-/// The token of an object that is in a structure of type `S`.
-pub type In<P, S> = Attached<Node<P>, <S as Structure>::Item>;
-/// Such an object without a token.
-type Raw<P, S> = NonNull<Object<Node<P>, <S as Structure>::Item>>;
-
 impl<P: Platform, S: Structure, L: RawRwLock<P, Reader = ()>> Ldu<P, S, Global<P>, L> {
     /// Puts `structure`, which must be empty, behind a log with a queue of its own.
     pub fn new(structure: S) -> Self {
@@ -107,7 +98,7 @@ where
         Self {
             root: Box::new(Root {
                 log: Log::new(domain, limits),
-                structure: P::Cell::new(structure),
+                structure: Guarded::new(structure),
             }),
         }
     }
@@ -202,8 +193,8 @@ where
         let root = &*self.root;
         let (inside, released) = root.log.enter(|node, update| root.apply(node, update));
         let inside = Leave { root, inside };
-        // SAFETY: this thread is inside as a reader, so it shares the structure with readers only.
-        let result = root.structure.with(|structure| show(unsafe { &*structure }));
+        // SAFETY: this thread is inside as a reader until `inside` is dropped.
+        let result = unsafe { root.structure.show(show) };
         drop(inside);
         free::<P, S>(released);
         result
@@ -237,15 +228,9 @@ where
         update: unsafe fn(&Self, Raw<P, S>),
     ) -> Result<In<P, S>, ElsewhereError<Out<P, S>>> {
         // SAFETY: the token proves that the object is detached and that this thread owns it.
-        if !unsafe { self.root.log.adopt(object.hook()) } {
-            return Err(ElsewhereError(object));
-        }
-        let object = object.into_raw();
-        // SAFETY: the token was given up, so this thread owns the object.
-        unsafe { update(self, object) };
-        // SAFETY: the object's only other token went into this function, and the object was just
-        // inserted.
-        Ok(unsafe { Attached::from_raw(object) })
+        let adopted = unsafe { self.root.log.adopt(object.hook()) };
+        // SAFETY: the object is out, and `update` puts it in, as its owner.
+        unsafe { insert_by::<P, S>(adopted, object, |object| update(self, object)) }
     }
 
     #[inline]
@@ -255,15 +240,9 @@ where
         update: unsafe fn(&Self, Raw<P, S>),
     ) -> Result<Out<P, S>, ElsewhereError<In<P, S>>> {
         // SAFETY: the token proves that this thread owns the object.
-        if !unsafe { self.root.log.owns(object.hook()) } {
-            return Err(ElsewhereError(object));
-        }
-        let object = object.into_raw();
-        // SAFETY: the token was given up, so this thread owns the object.
-        unsafe { update(self, object) };
-        // SAFETY: the object's only other token went into this function, and the object was just
-        // removed.
-        Ok(unsafe { Detached::from_raw(object) })
+        let own = unsafe { self.root.log.owns(object.hook()) };
+        // SAFETY: the object is in, and `update` takes it out, as its owner.
+        unsafe { remove_by::<P, S>(own, object, |object| update(self, object)) }
     }
 
     /// # Safety
@@ -289,11 +268,6 @@ where
     }
 }
 
-#[cold]
-fn elsewhere(what: &str) -> ! {
-    panic!("the object to be {what} is another root's");
-}
-
 impl<P, S, Q, L, D> Root<P, S, Q, L, D>
 where
     P: Platform,
@@ -305,22 +279,9 @@ where
     /// Applies an update. Called with the lock held as the writer.
     #[inline]
     fn apply(&self, node: NonNull<Node<P>>, update: Update) {
-        // SAFETY: only objects of this type are logged here, and the node is their first field.
-        // The item is alive because its node is not settled.
-        let item = unsafe { &node.cast::<Object<Node<P>, S::Item>>().as_ref().item };
-        self.structure.with_mut(|structure| {
-            let whole = AbortOnUnwind;
-            // SAFETY: the writer is alone with the structure.
-            let structure = unsafe { &mut *structure };
-            match update {
-                // SAFETY: the log applies insertions and removals of one object alternately, and
-                // the object stays in place until it was removed.
-                Update::Insert => unsafe { structure.insert(item) },
-                // SAFETY: as above.
-                Update::Remove => unsafe { structure.remove(item) },
-            }
-            core::mem::forget(whole);
-        });
+        // SAFETY: only objects of this type are logged here. An object is alive as long as its node is
+        // not settled, and the log applies insertions and removals of one object alternately.
+        unsafe { self.structure.apply(node, update) };
     }
 }
 
@@ -336,16 +297,6 @@ where
     /// memory, as their tokens refer to them.
     fn drop(&mut self) {
         self.synchronize();
-    }
-}
-
-/// Aborts the program if the structure panics in the middle of an update. Such a structure can
-/// neither be read nor repaired. The abort comes about by a second panic during the first one.
-struct AbortOnUnwind;
-
-impl Drop for AbortOnUnwind {
-    fn drop(&mut self) {
-        panic!("the structure behind a log must not panic");
     }
 }
 
@@ -375,17 +326,6 @@ where
         // SAFETY: a `Leave` is made right after entering, with what the reader got there.
         unsafe { self.root.log.leave(self.inside) };
     }
-}
-
-/// Frees objects of a root of structures `S`. The caller must not hold the lock, because dropping
-/// an item may run any code.
-#[inline]
-fn free<P: Platform, S: Structure>(released: Released<P>) {
-    released.free_all(|node| {
-        // SAFETY: only objects of this type are logged in such a root. The object was given up by
-        // its owner, and it is out of the structure and the queue.
-        unsafe { Object::<Node<P>, S::Item>::free(node.cast()) };
-    });
 }
 
 impl<P, S, Q, L, D> fmt::Debug for Ldu<P, S, Q, L, D>

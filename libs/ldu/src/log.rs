@@ -162,14 +162,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<P>> Log<P
     /// ```
     #[inline]
     pub unsafe fn adopt(&self, node: &Node<P>) -> bool {
-        if node.root() == self.id {
-            return true;
-        }
-        let free = node.is_settled();
-        if free {
-            node.set_root(self.id);
-        }
-        free
+        // SAFETY: by the caller's promise.
+        unsafe { node.adopt(self.id) }
     }
 
     /// Returns whether an object was last put into this root.
@@ -178,7 +172,8 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<P>> Log<P
     /// The caller owns the object.
     #[inline]
     pub unsafe fn owns(&self, node: &Node<P>) -> bool {
-        node.root() == self.id
+        // SAFETY: by the caller's promise.
+        unsafe { node.belongs_to(self.id) }
     }
 
     /// Makes an update: inserts the object if it was out, and removes it if it was in. The policy
@@ -512,11 +507,12 @@ impl<P: Platform, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<P>> Log<P
 impl<P: Platform> Released<P> {
     /// Returns an empty list.
     #[inline]
-    fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self { first: ptr::null_mut() }
     }
 
-    fn add(&mut self, node: NonNull<Node<P>>) {
+    /// Adds a node that was given up and taken from the queue.
+    pub(crate) fn add(&mut self, node: NonNull<Node<P>>) {
         // SAFETY: the node was given up and taken from the queue, so it belongs to the holder of
         // this list.
         unsafe { node.as_ref() }.next.store(self.first, Ordering::Relaxed);

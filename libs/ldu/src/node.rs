@@ -39,7 +39,11 @@
 //! owner may free it at once. The paper has no epochs, and its reads can see states that never
 //! existed.
 
+mod insertion;
+
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell};
+
+pub(crate) use self::insertion::Claimed;
 
 /// The node is in a queue, or its owner is about to put it there.
 const QUEUED: u64 = 1;
@@ -71,6 +75,7 @@ impl Epoch {
 
 /// Identifies a root among all roots that ever existed in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
 pub(crate) struct RootId(u64);
 
 impl RootId {
@@ -88,7 +93,8 @@ impl RootId {
     }
 }
 
-/// The log node that an object embeds. A native node takes 24 bytes.
+/// The log node that an object embeds. A native node takes 24 bytes, and if all of them are zero, it is that
+/// of an object that never was in a structure.
 ///
 /// The owner of an object is the thread that has the object's token; an object has at most one owner
 /// at a time. Only the owner makes updates. Every thread that has a reference to the node may call
@@ -160,18 +166,33 @@ impl<P: Platform> Node<P> {
         wanted(self.state.load(Ordering::Relaxed))
     }
 
-    /// Returns the root that the object was last put into.
+    /// Makes a detached object that of `root`, and returns whether it did. It does not if another
+    /// root still has the object's node in its queue.
+    ///
+    /// # Safety
+    /// The caller owns the object, which is detached.
     #[inline]
-    pub(crate) fn root(&self) -> RootId {
-        // SAFETY: only the owner, which the caller is, reads or writes it.
-        self.root.with(|root| unsafe { *root })
+    pub(crate) unsafe fn adopt(&self, root: RootId) -> bool {
+        // SAFETY: the caller is the owner.
+        if unsafe { self.belongs_to(root) } {
+            return true;
+        }
+        let free = self.is_settled();
+        if free {
+            // SAFETY: only the owner, which the caller is, reads or writes it.
+            self.root.with_mut(|own| unsafe { *own = root });
+        }
+        free
     }
 
-    /// Records the root that the object is about to be put into.
+    /// Returns whether the object was last put into `root`.
+    ///
+    /// # Safety
+    /// The caller owns the object.
     #[inline]
-    pub(crate) fn set_root(&self, root: RootId) {
+    pub(crate) unsafe fn belongs_to(&self, root: RootId) -> bool {
         // SAFETY: only the owner, which the caller is, reads or writes it.
-        self.root.with_mut(|own| unsafe { *own = root });
+        self.root.with(|own| unsafe { *own }) == root
     }
 
     /// Logs one update: the object is to be put in if it was out, and taken out if it was in. The

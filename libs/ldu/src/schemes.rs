@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::marker::PhantomData;
 
-use kilocore_locks::RawRwLock;
+use kilocore_locks::{RawRwLock, TellsHeld};
 use kilocore_platform::Platform;
 
 use crate::adaptive::Adaptive;
@@ -14,6 +14,7 @@ use crate::node::Node;
 use crate::object::{Attached, Detached};
 use crate::per_core::{PerCore, SLOTS, Slots};
 use crate::policy::{Always, Policy};
+use crate::prompt::PromptLdu;
 use crate::queue::Queue;
 use crate::scheme::Scheme;
 use crate::structure::Search;
@@ -133,5 +134,70 @@ where
 impl<P: Platform, Q: Queue<P>, L, D> core::fmt::Debug for Deferred<P, Q, L, D> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Deferred").finish_non_exhaustive()
+    }
+}
+
+/// The scheme of logs of insertions, whose removals are prompt. Its roots have locks `L`.
+pub struct Prompt<P: Platform, L> {
+    parts: PhantomData<fn(P) -> L>,
+}
+
+impl<P: Platform, L: TellsHeld<P, Reader = ()>> Scheme<P> for Prompt<P, L> {
+    type Hook = Node<P>;
+    type Thread = ();
+    type Root<S: Search> = PromptLdu<P, S, L>;
+
+    fn name() -> &'static str {
+        "ldu-prompt"
+    }
+
+    fn new(_cores: u32) -> Self {
+        Self { parts: PhantomData }
+    }
+
+    fn thread(&self) {}
+
+    fn root<S: Search>(&self, structure: S) -> PromptLdu<P, S, L> {
+        PromptLdu::new(structure)
+    }
+
+    #[inline]
+    fn insert<S: Search>(
+        &self,
+        root: &PromptLdu<P, S, L>,
+        object: Detached<Node<P>, S::Item>,
+        (): &mut (),
+    ) -> Attached<Node<P>, S::Item> {
+        root.insert(object)
+    }
+
+    #[inline]
+    fn remove<S: Search>(
+        &self,
+        root: &PromptLdu<P, S, L>,
+        object: Attached<Node<P>, S::Item>,
+        (): &mut (),
+    ) -> Detached<Node<P>, S::Item> {
+        root.remove(object).0
+    }
+
+    fn search<S: Search>(
+        &self,
+        root: &PromptLdu<P, S, L>,
+        query: &S::Query,
+        found: &mut dyn FnMut(&S::Item),
+        (): &mut (),
+    ) {
+        root.read(|structure| structure.search(query, found));
+    }
+
+    fn synchronize<S: Search>(&self, root: &PromptLdu<P, S, L>, (): &mut ()) {
+        root.synchronize();
+    }
+}
+
+impl<P: Platform, L> core::fmt::Debug for Prompt<P, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Prompt").finish_non_exhaustive()
     }
 }

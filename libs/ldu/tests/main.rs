@@ -4,6 +4,7 @@ mod common;
 mod history;
 mod loom;
 mod pitfalls;
+mod prompt;
 mod shuttle;
 mod weakened;
 

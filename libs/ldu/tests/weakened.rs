@@ -13,8 +13,8 @@ use std::process::Command;
 use common::programs::{self, Step};
 use common::{Census, ledger};
 use kilocore_checking::{Alteration, Altered, LoadsConflict, Thorough, model};
-use kilocore_ldu::{Always, Global, Ldu, PerCore, Slots};
-use kilocore_locks::{CentralRw, NoSharing, RawRwLock, Ttas};
+use kilocore_ldu::{Always, Global, Ldu, PerCore, PromptLdu, Slots};
+use kilocore_locks::{CentralRw, NoSharing, RawRwLock, TellsHeld, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
 use Step::{Insert, Look, Remove};
@@ -40,13 +40,13 @@ fn apart(thread: u32) {
 }
 
 /// A lock that keeps its orderings. So everything that goes wrong is due to the log.
-struct Kept(NoSharing<Machine<Thorough>, Ttas<Machine<Thorough>>>);
+struct Kept(CentralRw<Machine<Thorough>>);
 
 // SAFETY: every function calls that of the lock inside.
 unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     type Reader = ();
     const ALIKE: () = ();
-    const HOLDER_MAY_DESTROY: bool = true;
+    const HOLDER_MAY_DESTROY: bool = false;
 
     fn new() -> Self {
         Self(RawRwLock::new())
@@ -82,8 +82,15 @@ unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
     }
 }
 
+// SAFETY: as above.
+unsafe impl<A: Alteration> TellsHeld<Machine<A>> for Kept {
+    fn is_held(&self) -> bool {
+        self.0.is_held()
+    }
+}
+
 /// Each program and its name.
-fn programs<A: Alteration>() -> [(&'static str, fn()); 5] {
+fn programs<A: Alteration>() -> [(&'static str, fn()); 7] {
     const STEPS: &[&[Step]] = &[&[Insert, Look, Remove]];
     type Shared<A> = AtTheRoot<A, CentralRw<Machine<A>>>;
     [
@@ -102,6 +109,13 @@ fn programs<A: Alteration>() -> [(&'static str, fn()); 5] {
         }),
         ("a sound lock, slots on cores", || {
             ledger::entries::<Machine<A>, PerCore<Machine<A>>, Kept, Always>(Slots::new(2, 1));
+        }),
+        ("a log of insertions", || {
+            type Prompt<A> = PromptLdu<Machine<A>, Census, CentralRw<Machine<A>>>;
+            programs::updates_and_reads::<_, Prompt<A>>((), STEPS, 1, apart, false);
+        }),
+        ("a sound lock, a log of insertions", || {
+            ledger::entries_of_prompt::<Machine<A>, Kept>();
         }),
     ]
 }

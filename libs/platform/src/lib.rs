@@ -251,6 +251,14 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         work(&value)
     }
 
+    /// Calls `work`: a few instructions in the middle of which others wait for the caller. A platform that
+    /// can keep the caller from being preempted meanwhile does so, as a kernel can. By default, and
+    /// natively, it only calls `work`, and a waiter has to bear with a caller that was preempted.
+    #[inline(always)]
+    fn unpreempted<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
+
     /// Announces that the memory of `object` is about to go back to an allocator, which may hand it
     /// out again for another object. Natively this does nothing. A simulation then treats the next
     /// use of the address as new memory, so that its result does not depend on the host's

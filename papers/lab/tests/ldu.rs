@@ -215,7 +215,7 @@ fn bad_input_is_refused_with_the_mend() {
     let exim = ["--workload", "exim"];
     let with = |extra: &[&'static str]| [&exim[..], extra].concat();
     let all = "known are stock, mutex, harris-ordered, harris-unordered, oplog, flat-combining, \
-               ldu-global, ldu-exclusive, ldu-per-core, ldu-combined, ldu-adaptive";
+               ldu-global, ldu-exclusive, ldu-prompt, ldu-per-core, ldu-combined, ldu-adaptive";
     refused(&with(&["--scheme", "stock,ldu"]), &["unknown scheme `ldu`", all]);
     refused(&with(&["--updates", "0"]), &["0 % updates", "more than 0, and at most 100"]);
     refused(&with(&["--updates", "-5"]), &["-5 % updates", "more than 0"]);

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use kilocore_checking::{Threads, quarantine};
-use kilocore_ldu::{Ldu, Limits, Policy, Queue, Structure};
-use kilocore_locks::RawRwLock;
+use kilocore_ldu::{Ldu, Limits, Policy, PromptLdu, Queue, Structure};
+use kilocore_locks::{RawRwLock, TellsHeld};
 use kilocore_platform::{Platform, SharedCell};
 
 /// The sum of the entries that are in.
@@ -54,6 +54,34 @@ pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<
     let other = P::spawn(other);
     let sum = root.read(|ledger| ledger.sum);
     assert!(sum <= 2, "a sum of {sum} was never there");
+    P::join(other);
+    assert_eq!(root.read(|ledger| ledger.sum), 0, "an update was lost");
+    drop(root);
+    quarantine::end();
+}
+
+/// Does the same with a log of insertions.
+pub fn entries_of_prompt<P: Threads, L: TellsHeld<P, Reader = ()>>() {
+    quarantine::begin();
+    let ledger = Ledger { sum: 0, platform: PhantomData };
+    let root = Arc::new(PromptLdu::<P, Ledger<P>, L>::new(ledger));
+    let other = {
+        let root = Arc::clone(&root);
+        move || {
+            let (mut entry, _) = root.remove(root.insert(root.object(P::Cell::new(1))));
+            // No read is using it: neither the token nor the log is asked.
+            // SAFETY: the removal has returned.
+            entry.with_mut(|amount| unsafe { *amount = 2 });
+            if let Some(amount) = entry.get_mut() {
+                // SAFETY: `get_mut` has returned the entry, so no other thread uses it.
+                amount.with_mut(|amount| unsafe { *amount = 3 });
+            }
+            drop(root.remove(root.insert(entry)));
+        }
+    };
+    let other = P::spawn(other);
+    let sum = root.read(|ledger| ledger.sum);
+    assert!(sum <= 3, "a sum of {sum} was never there");
     P::join(other);
     assert_eq!(root.read(|ledger| ledger.sum), 0, "an update was lost");
     drop(root);

@@ -9,6 +9,7 @@ pub mod paper;
 pub mod paper_root;
 pub mod paper_slots;
 pub mod programs;
+pub mod prompt;
 pub mod site;
 pub mod subject;
 
@@ -22,6 +23,8 @@ pub const TWICE: &str = "put in twice";
 pub const ABSENT: &str = "taken out without being in";
 pub const FREED_INSIDE: &str = "freed while in the structure";
 pub const MISSED: &str = "its owner reads and misses its update";
+pub const UNSEEN: &str = "a read that is under way misses an object whose insertion has returned";
+pub const IN_HAND: &str = "a read that is under way has seen an object whose removal has returned";
 pub const TORN: &str = "a read misses an update and sees a later one";
 
 /// An item that knows where it is. Its flags are not part of the program that is checked.

@@ -7,7 +7,7 @@ use kilocore_ldu::Limits;
 use kilocore_platform::Platform;
 
 use super::history::{History, Operation};
-use super::subject::Subject;
+use super::subject::{Inside, Subject};
 use super::{MISSED, Probe};
 
 /// A root of probes whose history is recorded.
@@ -75,6 +75,15 @@ impl<P: Platform, S: Subject<P>> Site<P, S> {
             let members = self.root.read();
             (Operation::Read(members), members)
         })
+    }
+
+    /// Reads, and returns what `look` makes of which probes are in while the read is under way. This is
+    /// not recorded.
+    pub fn inside<R>(&self, look: impl FnOnce(u64) -> R) -> R
+    where
+        S: Inside<P>,
+    {
+        self.root.inside(look)
     }
 
     /// Reads, and checks that an object that the caller owns is where the caller has put it.

@@ -3,8 +3,11 @@
 
 use std::ops::Deref;
 
-use kilocore_ldu::{ElsewhereError, Global, In, Ldu, Limits, Out, PerCore, Policy, Queue, Slots};
-use kilocore_locks::RawRwLock;
+use kilocore_ldu::raw::Inserted;
+use kilocore_ldu::{
+    ElsewhereError, Global, In, Ldu, Limits, Out, PerCore, Policy, PromptLdu, Queue, Slots,
+};
+use kilocore_locks::{RawRwLock, TellsHeld};
 use kilocore_platform::Platform;
 
 use super::{Census, Probe};
@@ -52,6 +55,64 @@ pub trait Cores<P: Platform>: Subject<P> {
     /// Returns what roots share on a machine with so many cores. Each core has one slot, so that
     /// any two roots conflict.
     fn domain(cores: u32) -> Self::Domain;
+}
+
+/// A subject with reads that last.
+pub trait Inside<P: Platform>: Subject<P> {
+    /// Calls `look` with which probes are in, while the read is under way.
+    fn inside<R>(&self, look: impl FnOnce(u64) -> R) -> R;
+}
+
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Inside<P> for Ldu<P, Census, Global<P>, L> {
+    fn inside<R>(&self, look: impl FnOnce(u64) -> R) -> R {
+        self.read(|census| look(census.members))
+    }
+}
+
+impl<P: Platform, L: TellsHeld<P, Reader = ()>> Inside<P> for PromptLdu<P, Census, L> {
+    fn inside<R>(&self, look: impl FnOnce(u64) -> R) -> R {
+        self.read(|census| look(census.members))
+    }
+}
+
+impl<P: Platform, L: TellsHeld<P, Reader = ()>> Cores<P> for PromptLdu<P, Census, L> {
+    fn domain(_: u32) {}
+}
+
+impl<P: Platform, L: TellsHeld<P, Reader = ()>> Subject<P> for PromptLdu<P, Census, L> {
+    type Domain = ();
+    type Out = Out<P, Census>;
+    type In = In<P, Census>;
+
+    fn new((): (), limits: Limits) -> Self {
+        Self::with_limit(Census::default(), limits.nodes)
+    }
+    fn object(&self, probe: Probe) -> Self::Out {
+        self.object(probe)
+    }
+    fn insert(&self, object: Self::Out) -> Self::In {
+        self.insert(object)
+    }
+    fn insert_from(&self, other: &Self, object: Self::Out) -> Self::In {
+        let (object, _) = self.try_insert(object).unwrap_or_else(|ElsewhereError(object)| {
+            other.synchronize();
+            (self.insert(object), Inserted::Logged)
+        });
+        object
+    }
+    fn remove(&self, object: Self::In) -> Self::Out {
+        self.remove(object).0
+    }
+    fn insert_directly(&self, object: Self::Out) -> Self::In {
+        self.insert_directly(object)
+    }
+    fn read(&self) -> u64 {
+        self.read(|census| census.members)
+    }
+    fn synchronize(&self) {
+        self.synchronize();
+    }
+    fn end(self) {}
 }
 
 impl<P: Platform, L: RawRwLock<P, Reader = ()>> Cores<P> for Ldu<P, Census, Global<P>, L> {

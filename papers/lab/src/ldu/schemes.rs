@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Scheme};
+use kilocore_ldu::{Adaptive, Deferred, Global, PerCore, Prompt, Scheme};
 use kilocore_locks::{Mcs, NoSharing, ReadersAlone, Rwsem};
 use kilocore_machine::names::{UnknownName, find};
 use kilocore_rivals::{FlatCombining, Harris, Locked, OpLog, Ordered, Stock, Unordered};
@@ -26,6 +26,7 @@ type Combining = FlatCombining<Sim, NoSharing<Sim, Mcs<Sim>>>;
 type LduGlobal = Deferred<Sim, Global<Sim>, Lock>;
 type LduAlone = Deferred<Sim, Global<Sim>, ReadersAlone<Lock>>;
 type LduPerCore = Deferred<Sim, PerCore<Sim>, Lock>;
+type LduPrompt = Prompt<Sim, Lock>;
 type LduAdaptive = Deferred<Sim, Global<Sim>, Lock, Adaptive<Sim>>;
 
 /// Generates the registry of schemes.
@@ -84,6 +85,8 @@ schemes! {
     LduGlobal = "ldu-global", "deferred-update logs with global queues": LduGlobal, LduGlobal;
     /// Logs as in the paper, where readers exclude each other.
     LduExclusive = "ldu-exclusive", "deferred-update logs whose readers exclude each other, as in the paper": LduAlone, LduAlone;
+    /// Logs of insertions alone, so that a removal takes an object out at once.
+    LduPrompt = "ldu-prompt", "logs of insertions, which removals cancel or follow under the semaphore": LduPrompt, LduPrompt;
     /// Logs with queues on each core.
     LduPerCore = "ldu-per-core", "deferred-update logs with per-core queues": LduPerCore, LduPerCore;
     /// The paper's combination of logs for files and unordered lists for anonymous memory.
