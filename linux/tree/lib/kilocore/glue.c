@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What kilocore's algorithms need of the kernel: linux/object/src/kernel.rs and rwsem.rs declare it. */
+#include <linux/bug.h>
+#include <linux/i_mmap_ldu.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/rwsem.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/topology.h>
+
+u32 kilocore_cpu(void);
+u32 kilocore_node(void);
+unsigned long kilocore_current(void);
+void kilocore_cpu_relax(void);
+void kilocore_preempt_disable(void);
+void kilocore_preempt_enable(void);
+void __noreturn kilocore_bug(void);
+int kilocore_rwsem_is_locked(struct rw_semaphore *semaphore);
+
+u32 kilocore_cpu(void)
+{
+	return raw_smp_processor_id();
+}
+
+u32 kilocore_node(void)
+{
+	return numa_node_id();
+}
+
+unsigned long kilocore_current(void)
+{
+	return (unsigned long)current;
+}
+
+void kilocore_cpu_relax(void)
+{
+	cpu_relax();
+}
+
+void kilocore_preempt_disable(void)
+{
+	preempt_disable();
+}
+
+void kilocore_preempt_enable(void)
+{
+	preempt_enable();
+}
+
+void __noreturn kilocore_bug(void)
+{
+	BUG();
+}
+
+/* Whether somebody is inside or waits. The load is not moved by the compiler: it is volatile. */
+int kilocore_rwsem_is_locked(struct rw_semaphore *semaphore)
+{
+	if (i_mmap_is_planted(I_MMAP_BLIND_INSERTIONS))
+		return false;
+	return rwsem_is_locked(semaphore);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's side of the log of VMAs that are still to be put into mapping->i_mmap: its switch, its
+ * counters, and what the algorithm calls. See include/linux/i_mmap_ldu.h.
+ */
+#include <linux/cacheflush.h>
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/hugetlb.h>
+#include <linux/i_mmap_ldu.h>
+#include <linux/jump_label.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+
+/*
+ * The algorithm: linux/object/src/i_mmap.rs of kilocore. It calls back i_mmap_ldu_put_in() and
+ * i_mmap_ldu_free().
+ */
+enum i_mmap_logged i_mmap_log_insert(struct i_mmap_log *log, struct rw_semaphore *lock,
+				     struct i_mmap_node *node, u32 limit);
+bool i_mmap_log_cancel(struct i_mmap_log *log, struct i_mmap_node *node);
+bool i_mmap_log_keeps(struct i_mmap_node *node);
+void i_mmap_log_apply(struct i_mmap_log *log);
+void i_mmap_log_catch_up(struct i_mmap_log *log, struct rw_semaphore *lock);
+bool i_mmap_log_try_catch_up(struct i_mmap_log *log, struct rw_semaphore *lock);
+void i_mmap_ldu_put_in(struct i_mmap_log *log, struct i_mmap_node *node);
+void i_mmap_ldu_free(struct i_mmap_node *node);
+
+static_assert(sizeof(struct i_mmap_log) == 24);
+static_assert(sizeof(struct i_mmap_node) == 24);
+static_assert(offsetof(struct i_mmap_log, newest) == 0);
+
+/*
+ * How many VMAs a log may have before an insertion applies it. It bounds how long the next walker waits,
+ * and how much memory VMAs take that are gone.
+ */
+#define I_MMAP_LOG_LIMIT 512
+
+/* Whether insertions are logged. */
+static DEFINE_STATIC_KEY_FALSE(i_mmap_ldu_on);
+/* Whether any ever were, so that a log may have something in it. */
+static DEFINE_STATIC_KEY_FALSE(i_mmap_ldu_used);
+
+enum i_mmap_count {
+	PUSHED,		/* insertions that were logged */
+	CANCELLED,	/* of these, those that their removal has cancelled */
+	APPLIED,	/* of these, those that were put into the tree */
+	FOUND_HELD,	/* insertions that found the lock held */
+	FOUND_FULL,	/* insertions that found the log full */
+	APPLICATIONS,	/* how often somebody who took the lock found a log that was not empty */
+	READERS,	/* of these, those who took it for reading */
+	TRIES_FAILED,	/* of those, who could not wait and so went without the lock */
+	KEPT,		/* VMAs that were freed while a log had them */
+	WRITE_LOCKS,	/* i_mmap_rwsem was taken for writing, by whomever */
+	READ_LOCKS,	/* and for reading */
+	COUNTS
+};
+
+static const char *const i_mmap_count_names[COUNTS] = {
+	"pushed", "cancelled", "applied", "found_held", "found_full", "applications", "readers",
+	"tries_failed", "kept", "write_locks", "read_locks",
+};
+
+static DEFINE_PER_CPU(unsigned long [COUNTS], i_mmap_counts);
+
+static void count(enum i_mmap_count what)
+{
+	this_cpu_inc(i_mmap_counts[what]);
+}
+
+#ifdef CONFIG_I_MMAP_LDU_STATS
+void i_mmap_ldu_count_lock(bool write)
+{
+	count(write ? WRITE_LOCKS : READ_LOCKS);
+}
+EXPORT_SYMBOL_GPL(i_mmap_ldu_count_lock);
+#endif
+
+void i_mmap_ldu_put_in(struct i_mmap_log *log, struct i_mmap_node *node)
+{
+	struct address_space *mapping = container_of(log, struct address_space, i_mmap_log);
+	struct vm_area_struct *vma = container_of(node, struct vm_area_struct, i_mmap_node);
+
+	i_mmap_assert_write_locked(mapping);
+	flush_dcache_mmap_lock(mapping);
+	vma_interval_tree_insert(vma, &mapping->i_mmap);
+	flush_dcache_mmap_unlock(mapping);
+	count(APPLIED);
+}
+
+void i_mmap_ldu_free(struct i_mmap_node *node)
+{
+	struct vm_area_struct *vma = container_of(node, struct vm_area_struct, i_mmap_node);
+
+	/* It is out of the log, and vm_area_free() has to see that. */
+	memset(node, 0, sizeof(*node));
+	vm_area_free(vma);
+}
+
+void i_mmap_ldu_apply(struct address_space *mapping)
+{
+	i_mmap_assert_write_locked(mapping);
+	count(APPLICATIONS);
+	i_mmap_log_apply(&mapping->i_mmap_log);
+	i_mmap_plant_removals(mapping);
+}
+EXPORT_SYMBOL_GPL(i_mmap_ldu_apply);
+
+void i_mmap_ldu_catch_up(struct address_space *mapping)
+{
+	count(APPLICATIONS);
+	count(READERS);
+	i_mmap_ldu_count_lock(true);
+	i_mmap_log_catch_up(&mapping->i_mmap_log, &mapping->i_mmap_rwsem);
+}
+EXPORT_SYMBOL_GPL(i_mmap_ldu_catch_up);
+
+bool i_mmap_ldu_try_catch_up(struct address_space *mapping)
+{
+	if (!i_mmap_log_try_catch_up(&mapping->i_mmap_log, &mapping->i_mmap_rwsem)) {
+		count(TRIES_FAILED);
+		return false;
+	}
+	count(APPLICATIONS);
+	count(READERS);
+	i_mmap_ldu_count_lock(true);
+	return true;
+}
+EXPORT_SYMBOL_GPL(i_mmap_ldu_try_catch_up);
+
+bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	enum i_mmap_logged how;
+
+	/* Huge pages share page tables, and say under the lock who shares. */
+	if (!static_branch_unlikely(&i_mmap_ldu_on) || is_vm_hugetlb_page(vma))
+		return false;
+	if (vma_is_shared_maywrite(vma))
+		mapping_allow_writable(mapping);
+	how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem, &vma->i_mmap_node,
+				I_MMAP_LOG_LIMIT);
+	if (how == I_MMAP_ELSEWHERE) {
+		if (vma_is_shared_maywrite(vma))
+			mapping_unmap_writable(mapping);
+		return false;
+	}
+	count(PUSHED);
+	if (how == I_MMAP_HELD)
+		count(FOUND_HELD);
+	if (how == I_MMAP_FULL)
+		count(FOUND_FULL);
+	if (how != I_MMAP_PENDING)
+		i_mmap_ldu_count_lock(true);
+	return true;
+}
+
+bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	if (!static_branch_unlikely(&i_mmap_ldu_used))
+		return false;
+	if (!i_mmap_log_cancel(&mapping->i_mmap_log, &vma->i_mmap_node))
+		return i_mmap_plant_removal(vma, mapping);
+	if (vma_is_shared_maywrite(vma))
+		mapping_unmap_writable(mapping);
+	count(CANCELLED);
+	return true;
+}
+
+void i_mmap_ldu_clear(struct address_space *mapping)
+{
+	if (i_mmap_log_is_empty(&mapping->i_mmap_log))
+		return;
+	i_mmap_lock_write(mapping);
+	i_mmap_unlock_write(mapping);
+}
+
+void i_mmap_ldu_dup(struct vm_area_struct *new)
+{
+	memset(&new->i_mmap_node, 0, sizeof(new->i_mmap_node));
+}
+
+bool i_mmap_ldu_keeps(struct vm_area_struct *vma)
+{
+	if (!static_branch_unlikely(&i_mmap_ldu_used))
+		return false;
+	if (i_mmap_is_planted(I_MMAP_EARLY_FREES) || !i_mmap_log_keeps(&vma->i_mmap_node))
+		return false;
+	count(KEPT);
+	return true;
+}
+
+static void i_mmap_ldu_switch(bool on)
+{
+	if (on) {
+		static_branch_enable(&i_mmap_ldu_used);
+		static_branch_enable(&i_mmap_ldu_on);
+	} else {
+		/* What is logged is applied by whoever takes the lock, or cancelled. */
+		static_branch_disable(&i_mmap_ldu_on);
+	}
+}
+
+static const char *const i_mmap_settings[] = { "stock", "ldu" };
+static int i_mmap_setting_at_boot;
+
+static int __init i_mmap_setup(char *name)
+{
+	int setting = match_string(i_mmap_settings, ARRAY_SIZE(i_mmap_settings), name);
+
+	if (setting < 0) {
+		pr_warn("i_mmap=%s: not known; stock, ldu\n", name);
+		return 0;
+	}
+	i_mmap_setting_at_boot = setting;
+	return 1;
+}
+__setup("i_mmap=", i_mmap_setup);
+
+static DEFINE_MUTEX(i_mmap_setting_lock);
+
+static ssize_t i_mmap_setting_write(struct file *file, const char __user *from, size_t size,
+				    loff_t *at)
+{
+	char name[16] = {};
+	int setting;
+
+	if (size >= sizeof(name) || copy_from_user(name, from, size))
+		return -EINVAL;
+	setting = sysfs_match_string(i_mmap_settings, name);
+	if (setting < 0)
+		return setting;
+	mutex_lock(&i_mmap_setting_lock);
+	i_mmap_ldu_switch(setting);
+	mutex_unlock(&i_mmap_setting_lock);
+	return size;
+}
+
+static int i_mmap_setting_show(struct seq_file *out, void *unused)
+{
+	bool on = static_key_enabled(&i_mmap_ldu_on);
+
+	seq_puts(out, on ? "stock [ldu]\n" : "[stock] ldu\n");
+	return 0;
+}
+
+static int i_mmap_setting_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, i_mmap_setting_show, NULL);
+}
+
+static const struct file_operations i_mmap_setting_fops = {
+	.open = i_mmap_setting_open,
+	.read = seq_read,
+	.write = i_mmap_setting_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static int i_mmap_counts_show(struct seq_file *out, void *unused)
+{
+	enum i_mmap_count what;
+	int cpu;
+
+	for (what = 0; what < COUNTS; what++) {
+		unsigned long sum = 0;
+
+		if ((what == WRITE_LOCKS || what == READ_LOCKS) && !IS_ENABLED(CONFIG_I_MMAP_LDU_STATS))
+			continue;
+		for_each_possible_cpu(cpu)
+			sum += per_cpu(i_mmap_counts[what], cpu);
+		seq_printf(out, "%s %lu\n", i_mmap_count_names[what], sum);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(i_mmap_counts);
+
+static int __init i_mmap_ldu_init(void)
+{
+	struct dentry *folder = debugfs_create_dir("i_mmap", NULL);
+
+	debugfs_create_file("setting", 0600, folder, NULL, &i_mmap_setting_fops);
+	debugfs_create_file("counts", 0400, folder, NULL, &i_mmap_counts_fops);
+	if (i_mmap_setting_at_boot)
+		i_mmap_ldu_switch(true);
+	return 0;
+}
+late_initcall(i_mmap_ldu_init);
