@@ -11,8 +11,7 @@
 //! say on either; its patch for Linux 4.5 has both holes.
 //!
 //! # What is promised here
-//! * When [`insert`](InsertionLog::insert) has returned, each thread that is inside has entered after it
-//!   and finds the object.
+//! * When [`insert`](InsertionLog::insert) has returned, each thread that is inside finds the object.
 //! * When [`remove`](InsertionLog::remove) has returned, no thread that is inside has seen the object, or
 //!   will.
 //!
@@ -164,7 +163,6 @@ impl<P: Platform> InsertionLog<P> {
     /// As for [`remove`](Self::remove).
     #[inline]
     pub unsafe fn cancel(&self, node: &Node<P>) -> bool {
-        // SAFETY: the caller is the owner.
         // SAFETY: the caller is the owner.
         let own = unsafe { self.owns(node) };
         debug_assert!(own || node.is_settled(), "another log has the object");
