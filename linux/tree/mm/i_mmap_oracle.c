@@ -142,7 +142,9 @@ static int check_file(struct address_space *mapping, unsigned long deadline)
 			for (i = 0; i < folio_batch_count(&batch) && !wrong; i++) {
 				struct folio *folio = batch.folios[i];
 
-				folio_lock(folio);
+				/* Who holds it may be stuck, because of an error that is to be found. */
+				if (!folio_trylock(folio))
+					continue;
 				if (folio->mapping == mapping && folio_mapped(folio)) {
 					atomic_long_inc(&folios_checked);
 					wrong = !is_whole(folio, mapping);
