@@ -2,6 +2,7 @@
 //! tell whether it is held, is caught.
 
 use crate::common;
+use crate::common::enters_by_inner;
 
 use std::ptr::NonNull;
 
@@ -36,44 +37,7 @@ fn together(_: u32) {
 /// A lock that says nobody is inside.
 struct NeverHeld<L>(L);
 
-// SAFETY: every function calls that of the lock inside.
-unsafe impl<P: Platform, L: RawRwLock<P, Reader = ()>> RawRwLock<P> for NeverHeld<L> {
-    type Reader = ();
-    const ALIKE: () = ();
-    const HOLDER_MAY_DESTROY: bool = L::HOLDER_MAY_DESTROY;
-
-    fn new() -> Self {
-        Self(L::new())
-    }
-    fn acquire_shared(&self) {
-        self.0.acquire_shared();
-    }
-    fn try_acquire_shared(&self) -> Option<()> {
-        self.0.try_acquire_shared()
-    }
-    unsafe fn release_shared(&self, (): ()) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.release_shared(()) };
-    }
-    fn acquire(&self) {
-        self.0.acquire();
-    }
-    fn try_acquire(&self) -> bool {
-        self.0.try_acquire()
-    }
-    unsafe fn release(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.release() };
-    }
-    unsafe fn downgrade(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.downgrade() };
-    }
-    unsafe fn forget_others(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.forget_others() };
-    }
-}
+enters_by_inner!([P: Platform, L: RawRwLock<P, Reader = ()>] NeverHeld<L>, P, L);
 
 // SAFETY: it does not keep the promise, which is what the test is about. What goes wrong is that a read
 // misses an object.

@@ -7,6 +7,7 @@
 //! panic counts.
 
 use crate::common;
+use crate::common::enters_by_inner;
 
 use std::process::Command;
 
@@ -14,7 +15,7 @@ use common::programs::{self, Step};
 use common::{Census, ledger};
 use kilocore_checking::{Alteration, Altered, LoadsConflict, Thorough, model};
 use kilocore_ldu::{Always, Global, Ldu, PerCore, PromptLdu, Slots};
-use kilocore_locks::{CentralRw, NoSharing, RawRwLock, TellsHeld, Ttas};
+use kilocore_locks::{CentralRw, NoSharing, TellsHeld, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
 use Step::{Insert, Look, Remove};
@@ -42,47 +43,9 @@ fn apart(thread: u32) {
 /// A lock that keeps its orderings. So everything that goes wrong is due to the log.
 struct Kept(CentralRw<Machine<Thorough>>);
 
-// SAFETY: every function calls that of the lock inside.
-unsafe impl<A: Alteration> RawRwLock<Machine<A>> for Kept {
-    type Reader = ();
-    const ALIKE: () = ();
-    const HOLDER_MAY_DESTROY: bool = false;
+enters_by_inner!([A: Alteration] Kept, Machine<A>, CentralRw<Machine<Thorough>>);
 
-    fn new() -> Self {
-        Self(RawRwLock::new())
-    }
-    fn acquire_shared(&self) {
-        self.0.acquire_shared();
-    }
-    fn try_acquire_shared(&self) -> Option<()> {
-        self.0.try_acquire_shared()
-    }
-    unsafe fn release_shared(&self, (): ()) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.release_shared(()) };
-    }
-    fn acquire(&self) {
-        self.0.acquire();
-    }
-    fn try_acquire(&self) -> bool {
-        self.0.try_acquire()
-    }
-    unsafe fn release(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.release() };
-    }
-    unsafe fn downgrade(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.downgrade() };
-    }
-
-    unsafe fn forget_others(&self) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.forget_others() };
-    }
-}
-
-// SAFETY: as above.
+// SAFETY: the lock inside keeps the promise.
 unsafe impl<A: Alteration> TellsHeld<Machine<A>> for Kept {
     fn is_held(&self) -> bool {
         self.0.is_held()

@@ -1,6 +1,8 @@
 //! The words and cells that threads share.
 
 use core::sync::atomic::Ordering;
+#[cfg(target_has_atomic = "64")]
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 /// An atomic word. The methods mean what their namesakes in [`core::sync::atomic`] mean.
 #[allow(missing_docs)]
@@ -58,7 +60,6 @@ pub trait SharedCell<T>: Send + Sync {
 /// Implements [`Atomic`] and [`AtomicInt`] by delegation for types that have the methods of
 /// the standard atomics as inherent ones. What a platform has to do before each load is a function of the
 /// ordering.
-#[cfg(any(feature = "native", feature = "loom", feature = "shuttle"))]
 macro_rules! delegate_atomics {
     ($($int:ty => $value:ty),* ; $ptr:ident) => {
         delegate_atomics!($($int => $value),*; $ptr; $crate::atomic::nothing);
@@ -130,10 +131,13 @@ macro_rules! delegate_atomics {
         }
     };
 }
-#[cfg(any(feature = "native", feature = "loom", feature = "shuttle"))]
+#[cfg(any(feature = "loom", feature = "shuttle"))]
 pub(crate) use delegate_atomics;
 
 /// What most platforms do before a load.
-#[cfg(any(feature = "native", feature = "shuttle"))]
 #[inline(always)]
 pub(crate) fn nothing(_: Ordering) {}
+
+// The processor's words, for every platform whose memory is real: natively, and in a kernel.
+#[cfg(target_has_atomic = "64")]
+delegate_atomics!(AtomicU32 => u32, AtomicU64 => u64, AtomicUsize => usize; AtomicPtr);

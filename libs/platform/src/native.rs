@@ -11,7 +11,6 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::atomic::delegate_atomics;
 use crate::{Atomic, CpuId, Cycles, Nanos, NodeId, Padded, Parked, Platform, SharedCell};
 use crate::{READER_SLOTS, ReaderSlots, WAIT_SLOTS, Wait, WaitArray};
 
@@ -29,8 +28,6 @@ pub use announce::announce_wait;
 /// The machine this program runs on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Native;
-
-delegate_atomics!(AtomicU32 => u32, AtomicU64 => u64, AtomicUsize => usize; AtomicPtr);
 
 /// `UnsafeCell` with the sharing that [`SharedCell`] promises; no more than the data.
 #[derive(Debug)]

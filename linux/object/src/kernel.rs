@@ -8,8 +8,8 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 use kilocore_platform::{
-    Atomic, AtomicInt, CpuId, Cycles, Nanos, NodeId, Ordering, Padded, Parked, Platform,
-    READER_SLOTS, ReaderSlots, SharedCell, WAIT_SLOTS, Wait, WaitArray,
+    Atomic, CpuId, Cycles, Nanos, NodeId, Ordering, Padded, Parked, Platform, READER_SLOTS,
+    ReaderSlots, SharedCell, WAIT_SLOTS, Wait, WaitArray,
 };
 
 unsafe extern "C" {
@@ -30,99 +30,6 @@ pub(crate) fn bug() -> ! {
 /// Linux on x86-64.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel;
-
-/// Declares a word of the kernel's memory around one of `core`'s atomics.
-macro_rules! word {
-    ($(#[doc = $doc:literal])* $name:ident, $atomic:ty, $value:ty $(, $generic:ident)?) => {
-        $(#[doc = $doc])*
-        #[repr(transparent)]
-        #[derive(Debug)]
-        pub struct $name$(<$generic>)?($atomic);
-
-        impl$(<$generic: 'static>)? Atomic for $name$(<$generic>)? {
-            type Value = $value;
-            #[inline(always)]
-            fn new(value: $value) -> Self {
-                Self(<$atomic>::new(value))
-            }
-            #[inline(always)]
-            fn load(&self, order: Ordering) -> $value {
-                self.0.load(order)
-            }
-            #[inline(always)]
-            fn store(&self, value: $value, order: Ordering) {
-                self.0.store(value, order);
-            }
-            #[inline(always)]
-            fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.0.swap(value, order)
-            }
-            #[inline(always)]
-            fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.0.compare_exchange(current, new, success, failure)
-            }
-            #[inline(always)]
-            fn compare_exchange_weak(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.0.compare_exchange_weak(current, new, success, failure)
-            }
-        }
-    };
-}
-
-macro_rules! int {
-    ($name:ident, $value:ty) => {
-        impl AtomicInt for $name {
-            #[inline(always)]
-            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_add(value, order)
-            }
-            #[inline(always)]
-            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_sub(value, order)
-            }
-            #[inline(always)]
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_and(value, order)
-            }
-            #[inline(always)]
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_or(value, order)
-            }
-        }
-    };
-}
-
-word!(
-    /// 32 bits.
-    KernelU32, AtomicU32, u32
-);
-word!(
-    /// 64 bits.
-    KernelU64, AtomicU64, u64
-);
-word!(
-    /// As many bits as an address has.
-    KernelUsize, AtomicUsize, usize
-);
-word!(
-    /// An address.
-    KernelPtr, AtomicPtr<T>, *mut T, T
-);
-int!(KernelU32, u32);
-int!(KernelU64, u64);
-int!(KernelUsize, usize);
 
 /// Plain data.
 #[repr(transparent)]
@@ -148,19 +55,17 @@ impl<T: Send> SharedCell<T> for KernelCell<T> {
     }
 }
 
-static WAIT_ARRAY: [Padded<KernelU32>; WAIT_SLOTS] =
-    [const { Padded(KernelU32(AtomicU32::new(0))) }; WAIT_SLOTS];
-static READERS: [KernelUsize; READER_SLOTS] =
-    [const { KernelUsize(AtomicUsize::new(0)) }; READER_SLOTS];
+static WAIT_ARRAY: [Padded<AtomicU32>; WAIT_SLOTS] =
+    [const { Padded(AtomicU32::new(0)) }; WAIT_SLOTS];
+static READERS: [AtomicUsize; READER_SLOTS] = [const { AtomicUsize::new(0) }; READER_SLOTS];
 
-// SAFETY: words are `core`'s atomics, transparently, so they have their orderings, and the layout and the
-// zero of their values. `wait_until` loads with acquire. There are no homes of cores. A `current` is one
+// SAFETY: words are `core`'s atomics, with their orderings, and the layout and the zero of their values. `wait_until` loads with acquire. There are no homes of cores. A `current` is one
 // thread's.
 unsafe impl Platform for Kernel {
-    type U32 = KernelU32;
-    type U64 = KernelU64;
-    type Usize = KernelUsize;
-    type Ptr<T: 'static> = KernelPtr<T>;
+    type U32 = AtomicU32;
+    type U64 = AtomicU64;
+    type Usize = AtomicUsize;
+    type Ptr<T: 'static> = AtomicPtr<T>;
     type Cell<T: Send + 'static> = KernelCell<T>;
 
     fn cpu() -> CpuId {
@@ -199,10 +104,10 @@ unsafe impl Platform for Kernel {
     fn yield_now() {
         kilocore_cpu_relax();
     }
-    fn park(_: &KernelU32, _: u32, _: Option<Nanos>) -> Parked {
+    fn park(_: &AtomicU32, _: u32, _: Option<Nanos>) -> Parked {
         bug()
     }
-    fn unpark(_: *const KernelU32, _: u32) -> u32 {
+    fn unpark(_: *const AtomicU32, _: u32) -> u32 {
         0
     }
     fn wait_array() -> WaitArray<Self> {

@@ -76,3 +76,49 @@ impl Structure for Census {
         self.members &= !(1 << probe.id);
     }
 }
+
+/// Implements `RawRwLock` of a platform for a lock around another one, which threads enter and leave in its
+/// place.
+macro_rules! enters_by_inner {
+    ([$($generics:tt)*] $lock:ty, $platform:ty, $inner:ty) => {
+        // SAFETY: every function calls that of the lock inside.
+        unsafe impl<$($generics)*> kilocore_locks::RawRwLock<$platform> for $lock {
+            type Reader = ();
+            const ALIKE: () = ();
+            const HOLDER_MAY_DESTROY: bool = false;
+
+            fn new() -> Self {
+                Self(<$inner>::new())
+            }
+            fn acquire_shared(&self) {
+                self.0.acquire_shared();
+            }
+            fn try_acquire_shared(&self) -> Option<()> {
+                self.0.try_acquire_shared()
+            }
+            unsafe fn release_shared(&self, (): ()) {
+                // SAFETY: by the caller's promise.
+                unsafe { self.0.release_shared(()) };
+            }
+            fn acquire(&self) {
+                self.0.acquire();
+            }
+            fn try_acquire(&self) -> bool {
+                self.0.try_acquire()
+            }
+            unsafe fn release(&self) {
+                // SAFETY: by the caller's promise.
+                unsafe { self.0.release() };
+            }
+            unsafe fn downgrade(&self) {
+                // SAFETY: by the caller's promise.
+                unsafe { self.0.downgrade() };
+            }
+            unsafe fn forget_others(&self) {
+                // SAFETY: by the caller's promise.
+                unsafe { self.0.forget_others() };
+            }
+        }
+    };
+}
+pub(crate) use enters_by_inner;
