@@ -6,7 +6,8 @@ BUILD_PACKAGES := gcc libc6-dev make
 FUZZ_PACKAGES  := g++
 # What a build of Linux needs, and to boot it.
 LINUX_PACKAGES := gcc make flex bison bc libelf-dev libssl-dev cpio kmod patch xz-utils binutils
-LINUX_TEST_PACKAGES := $(LINUX_PACKAGES) qemu-system-x86 libc6-dev
+LINUX_TEST_PACKAGES := $(LINUX_PACKAGES) qemu-system-x86 libc6-dev libcap-dev libnuma-dev liburing-dev stress-ng
+LINUX_DEB_PACKAGES := $(LINUX_PACKAGES) debhelper dpkg-dev rsync libdw-dev
 
 # Other people's allocators, which the page pool is measured beside.
 POOL_PACKAGES  := libmimalloc2.0 libjemalloc2
@@ -34,7 +35,7 @@ FUZZ_SECONDS ?= 60
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
         closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published emulation-gains servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
-        packages-build packages-demo packages-test packages-fuzz packages-linux packages-linux-test
+        packages-build packages-demo packages-test packages-fuzz packages-linux packages-linux-test packages-linux-deb
 
 all: packages-build
 	$(CARGO) build --release
@@ -116,11 +117,13 @@ unit: packages-test all
 	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
 ## soak: the tests that take long: every lock under the heavy programs, thread storms; all others
-## with debug assertions and overflow checks; the libraries' interfaces under AddressSanitizer
+## with debug assertions and overflow checks; the libraries' interfaces under AddressSanitizer; and
+## `make linux-soak`
 soak: packages-test all
 	KILOCORE_EVERY_LOCK=1 KILOCORE_ALL_SCHEDULES=1 \
 	    $(CARGO) test --workspace -- --include-ignored
 	tools/sanitize
+	$(MAKE) linux-soak
 
 ## watched: what watching from outside says of programs with known locks, in seven languages, beside
 ## what they say themselves, and of Debian's programs beside the preload recorder; WATCHED_RUNS of
@@ -146,7 +149,7 @@ weaken: packages-build
 			--report docs/evidence/orderings/$$part.md || status=$$?; \
 	done; exit $$status
 
-.PHONY: linux linux-test
+.PHONY: linux linux-test linux-soak linux-deb
 
 ## linux: Debian's kernel 6.12 with the algorithms in it, into target/linux: takes ten minutes on two cores, fetches
 ## 300 MB, and needs 4 GB of disk. linux/README.md says what is in it
@@ -156,6 +159,15 @@ linux: packages-linux
 ## linux-test: that kernel in a virtual machine of 8 processors: takes five minutes beside the build
 linux-test: packages-linux-test linux
 	linux/tests/all
+
+## linux-soak: the kernel's own tests, stress-ng, an hour of the oracle, and all tests again on kernels with lockdep,
+## KASAN and KCSAN: takes some four hours on two cores. A part of `make soak`
+linux-soak: packages-linux-test linux
+	linux/tests/soak
+
+## linux-deb: that kernel with Debian's own configuration, as packages in target/linux/packages: takes an hour or two
+linux-deb: packages-linux-deb
+	linux/build deb
 
 ## bench: how fast, beside the best existing libraries
 bench: packages-build
@@ -415,10 +427,11 @@ replicated: packages-build
 	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-replicated-data
 	target/release/kilocore-replicated-data --page docs/evidence/replicated.md
 
-packages-build packages-demo packages-test packages-fuzz packages-linux packages-linux-test: packages-%:
+packages-build packages-demo packages-test packages-fuzz packages-linux packages-linux-test packages-linux-deb: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \
 	    $(if $(filter test,$*),$(TEST_PACKAGES)) $(if $(filter fuzz,$*),$(FUZZ_PACKAGES)) \
-	    $(if $(filter linux,$*),$(LINUX_PACKAGES)) $(if $(filter linux-test,$*),$(LINUX_TEST_PACKAGES))
+	    $(if $(filter linux,$*),$(LINUX_PACKAGES)) $(if $(filter linux-test,$*),$(LINUX_TEST_PACKAGES)) \
+	    $(if $(filter linux-deb,$*),$(LINUX_DEB_PACKAGES))
 
 # Where `make install` puts things, and what stands before that while packaging.
 PREFIX  ?= /usr/local

@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/hugetlb.h>
 #include <linux/i_mmap_ldu.h>
+#include <linux/i_mmap_split.h>
 #include <linux/jump_label.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -53,14 +54,15 @@ enum i_mmap_count {
 	READERS,	/* of these, those who took it for reading */
 	TRIES_FAILED,	/* of those, who could not wait and so went without the lock */
 	KEPT,		/* VMAs that were freed while a log had them */
-	WRITE_LOCKS,	/* i_mmap_rwsem was taken for writing, by whomever */
+	WRITE_LOCKS,	/* a lock of a file's tree was taken for writing, by whomever */
 	READ_LOCKS,	/* and for reading */
+	SIBLING_LOCKS,	/* of both, those of i_mmap_split.h */
 	COUNTS
 };
 
 static const char *const i_mmap_count_names[COUNTS] = {
 	"pushed", "cancelled", "applied", "found_held", "found_full", "applications", "readers",
-	"tries_failed", "kept", "write_locks", "read_locks",
+	"tries_failed", "kept", "write_locks", "read_locks", "sibling_locks",
 };
 
 static DEFINE_PER_CPU(unsigned long [COUNTS], i_mmap_counts);
@@ -76,6 +78,12 @@ void i_mmap_ldu_count_lock(bool write)
 	count(write ? WRITE_LOCKS : READ_LOCKS);
 }
 EXPORT_SYMBOL_GPL(i_mmap_ldu_count_lock);
+
+void i_mmap_ldu_count_sibling(bool write)
+{
+	count(write ? WRITE_LOCKS : READ_LOCKS);
+	count(SIBLING_LOCKS);
+}
 #endif
 
 void i_mmap_ldu_put_in(struct i_mmap_log *log, struct i_mmap_node *node)
@@ -137,6 +145,7 @@ bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping
 	/* Huge pages share page tables, and say under the lock who shares. */
 	if (!static_branch_unlikely(&i_mmap_ldu_on) || is_vm_hugetlb_page(vma))
 		return false;
+	i_mmap_choose_first(vma);
 	if (vma_is_shared_maywrite(vma))
 		mapping_allow_writable(mapping);
 	how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem, &vma->i_mmap_node,
@@ -191,9 +200,12 @@ bool i_mmap_ldu_keeps(struct vm_area_struct *vma)
 	return true;
 }
 
-static void i_mmap_ldu_switch(bool on)
+enum i_mmap_setting { STOCK, LDU, SPLIT };
+
+static void i_mmap_switch(enum i_mmap_setting to)
 {
-	if (on) {
+	i_mmap_split_switch(to == SPLIT);
+	if (to == LDU) {
 		static_branch_enable(&i_mmap_ldu_used);
 		static_branch_enable(&i_mmap_ldu_on);
 	} else {
@@ -202,7 +214,12 @@ static void i_mmap_ldu_switch(bool on)
 	}
 }
 
-static const char *const i_mmap_settings[] = { "stock", "ldu" };
+static const char *const i_mmap_settings[] = {
+	"stock", "ldu",
+#ifdef CONFIG_I_MMAP_SPLIT
+	"split",
+#endif
+};
 static int i_mmap_setting_at_boot;
 
 static int __init i_mmap_setup(char *name)
@@ -210,7 +227,7 @@ static int __init i_mmap_setup(char *name)
 	int setting = match_string(i_mmap_settings, ARRAY_SIZE(i_mmap_settings), name);
 
 	if (setting < 0) {
-		pr_warn("i_mmap=%s: not known; stock, ldu\n", name);
+		pr_warn("i_mmap=%s: not known; stock, ldu, split\n", name);
 		return 0;
 	}
 	i_mmap_setting_at_boot = setting;
@@ -232,16 +249,20 @@ static ssize_t i_mmap_setting_write(struct file *file, const char __user *from, 
 	if (setting < 0)
 		return setting;
 	mutex_lock(&i_mmap_setting_lock);
-	i_mmap_ldu_switch(setting);
+	i_mmap_switch(setting);
 	mutex_unlock(&i_mmap_setting_lock);
 	return size;
 }
 
 static int i_mmap_setting_show(struct seq_file *out, void *unused)
 {
-	bool on = static_key_enabled(&i_mmap_ldu_on);
+	int now = i_mmap_split_is_on() ? SPLIT : static_key_enabled(&i_mmap_ldu_on) ? LDU : STOCK;
+	int setting;
 
-	seq_puts(out, on ? "stock [ldu]\n" : "[stock] ldu\n");
+	for (setting = 0; setting < ARRAY_SIZE(i_mmap_settings); setting++)
+		seq_printf(out, setting == now ? "%s[%s]" : "%s%s", setting ? " " : "",
+			   i_mmap_settings[setting]);
+	seq_putc(out, '\n');
 	return 0;
 }
 
@@ -266,7 +287,7 @@ static int i_mmap_counts_show(struct seq_file *out, void *unused)
 	for (what = 0; what < COUNTS; what++) {
 		unsigned long sum = 0;
 
-		if ((what == WRITE_LOCKS || what == READ_LOCKS) && !IS_ENABLED(CONFIG_I_MMAP_LDU_STATS))
+		if (what >= WRITE_LOCKS && !IS_ENABLED(CONFIG_I_MMAP_LDU_STATS))
 			continue;
 		for_each_possible_cpu(cpu)
 			sum += per_cpu(i_mmap_counts[what], cpu);
@@ -282,8 +303,7 @@ static int __init i_mmap_ldu_init(void)
 
 	debugfs_create_file("setting", 0600, folder, NULL, &i_mmap_setting_fops);
 	debugfs_create_file("counts", 0400, folder, NULL, &i_mmap_counts_fops);
-	if (i_mmap_setting_at_boot)
-		i_mmap_ldu_switch(true);
+	i_mmap_switch(i_mmap_setting_at_boot);
 	return 0;
 }
 late_initcall(i_mmap_ldu_init);

@@ -90,7 +90,7 @@ static int mappings_found(struct folio *folio, struct address_space *mapping)
 	struct vm_area_struct *vma;
 	int found = 0;
 
-	vma_interval_tree_foreach(vma, &mapping->i_mmap, first, last) {
+	i_mmap_foreach(vma, mapping, first, last) {
 		unsigned long address = vma_address(vma, first, folio_nr_pages(folio));
 		DEFINE_FOLIO_VMA_WALK(walk, folio, vma, address, 0);
 

@@ -134,8 +134,11 @@ static inline bool i_mmap_ldu_keeps(struct vm_area_struct *vma) { return false; 
 
 #ifdef CONFIG_I_MMAP_LDU_STATS
 void i_mmap_ldu_count_lock(bool write);
+/* The same for a lock of i_mmap_split.h. */
+void i_mmap_ldu_count_sibling(bool write);
 #else
 static inline void i_mmap_ldu_count_lock(bool write) { }
+static inline void i_mmap_ldu_count_sibling(bool write) { }
 #endif
 
 #endif /* _LINUX_I_MMAP_LDU_H */
