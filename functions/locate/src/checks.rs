@@ -160,6 +160,11 @@ fn pairwise(all_base: &[Run], all_scaled: &[Run], found: &mut Vec<Warning>) {
     {
         found.push(Warning::Rates { base, scaled });
     }
+    if let (Some(base), Some(scaled)) = (&own.kernel, &others.kernel)
+        && base != scaled
+    {
+        found.push(Warning::Kernels { base: base.clone(), scaled: scaled.clone() });
+    }
     if let (Some(base), Some(scaled)) = (seconds(base), seconds(scaled))
         && base > 0.0
         && scaled > 0.0

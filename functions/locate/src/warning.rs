@@ -28,6 +28,13 @@ pub enum Warning {
         /// In words: that of the other side.
         scaled: String,
     },
+    /// They were recorded under different kernels.
+    Kernels {
+        /// The release of the base's kernel.
+        base: String,
+        /// That of the other side's.
+        scaled: String,
+    },
     /// One was recorded for much longer.
     Durations {
         /// Of the base, in seconds.
@@ -129,6 +136,11 @@ impl fmt::Display for Warning {
                 f,
                 "the sampling rates differ: {base} in the base, {scaled} in the other; rare \
                  functions are seen less well at the lower one"
+            ),
+            Self::Kernels { base, scaled } => write!(
+                f,
+                "the kernels differ, {base} in the base and {scaled} in the other: functions of the kernel are \
+                 held against those of the same name, and one that has another name there seems new"
             ),
             Self::Durations { base, scaled } => write!(
                 f,

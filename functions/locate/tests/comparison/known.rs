@@ -113,6 +113,29 @@ fn idle_time_explains_the_rest_of_the_speedup() {
 }
 
 #[test]
+fn another_kernel_is_named_and_the_same_one_is_not() {
+    let under = |name, kernel: Option<&str>, cores| {
+        let mut profile = SampledProfile::new(Format::PerfData, Unit::Nanoseconds);
+        let dup_mmap = profile.functions.id(&crate::profiles::function("dup_mmap"));
+        profile.contexts.sample(&[dup_mmap], Tally::of(1000, 1_000_000));
+        profile.facts.kernel = kernel.map(str::to_owned);
+        run(name, profile, cores)
+    };
+    let said = |base, scaled| {
+        let comparison = compared(&[under("base", base, 1)], &[under("scaled", scaled, 2)]);
+        let kernels = comparison.warnings.into_iter().filter_map(|warning| match warning {
+            Warning::Kernels { base, scaled } => Some((base, scaled)),
+            _ => None,
+        });
+        kernels.collect::<Vec<_>>()
+    };
+    let both = ("6.12.117".to_owned(), "6.12.117-kilocore".to_owned());
+    assert_eq!(said(Some("6.12.117"), Some("6.12.117-kilocore")), [both]);
+    assert_eq!(said(Some("6.12.117"), Some("6.12.117")), []);
+    assert_eq!(said(None, Some("6.12.117")), []);
+}
+
+#[test]
 fn bare_samples_become_time_by_their_rate() {
     let counted = |samples| {
         let mut profile = SampledProfile::new(Format::Folded, Unit::Samples);
