@@ -36,13 +36,13 @@ fn three_exclude_each_other() {
 
 #[test]
 fn tries_under_loom() {
-    model(None, || programs::trying::<Checked, Whole<Checked, Tickets<Checked>>>());
+    model(None, programs::trying::<Checked, Whole<Checked, Tickets<Checked>>>);
 }
 
 #[test]
 fn last_holder_destroys_under_loom() {
     type Lock = Whole<Checked, Tickets<Checked>>;
-    model(Some(3), || programs::destroyed_by_last_holder::<Checked, Lock>());
+    model(Some(3), programs::destroyed_by_last_holder::<Checked, Lock>);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn interrupts_under_loom() {
 
 #[test]
 fn arrivals_are_kept_out_under_loom() {
-    model(Some(3), || kept_out::<Checked, Tickets<Checked>>());
+    model(Some(3), kept_out::<Checked, Tickets<Checked>>);
 }
 
 /// Schedules for each program, and the preemptions in one.
