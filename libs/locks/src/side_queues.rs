@@ -105,9 +105,9 @@ impl<P: Platform, L: RawLock<P>, const SLOTS: usize> SideQueues<P, L, SLOTS> {
 
     /// Waits until `lock` is free and takes it. Returns whether the caller waited in a queue.
     ///
-    /// Taking it is an acquire operation. The caller has failed to take the lock, or expects to. It is not
-    /// preempted by a thread that calls this with the same queues, unless that one waits for another lock and no
-    /// thread waits for the first lock while it has the other.
+    /// Taking it is an acquire operation. The caller has failed to take the lock, or expects to. If it is
+    /// interrupted by a handler that calls this too, with the same queues, the handler waits for another
+    /// lock, and whoever has that one does not wait for the first.
     ///
     /// # Panics
     /// If the key has more than 55 bits, in builds with assertions.
