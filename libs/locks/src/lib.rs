@@ -11,7 +11,8 @@
 //! A lock needs more to live inside a program that knows nothing of it. That is here too, so that
 //! it is checked in the same way as the locks. [`Moderated`] makes any lock fit for forks,
 //! deadlines, cancellation and more threads than cores. [`Condition`] is a condition variable for
-//! any lock. [`FreeBlocks`] keeps the memory that they need.
+//! any lock. [`FreeBlocks`] keeps the memory that they need. [`SideQueues`] puts any lock beside locks of 32
+//! bits, whose waiters it then has in its queue.
 //!
 //! # In place of `parking_lot`
 //! With the feature `lock_api`, module `sync` has each lock with data, behind the interface of
@@ -106,6 +107,7 @@ mod random;
 mod raw;
 mod raw_rw;
 mod rwsem;
+mod side_queues;
 mod signal;
 #[cfg(feature = "lock_api")]
 pub mod sync;
@@ -131,6 +133,7 @@ pub use raw::{LockVisitor, RawLock};
 pub use raw_rw::{NoSharing, RawRwLock, ReaderToken, ReadersAlone, RwLockVisitor};
 pub use registry::{LockInfo, UnknownLock, UnknownRwLock, Waiting};
 pub use rwsem::Rwsem;
+pub use side_queues::{SideQueues, SmallLock};
 pub use signal::{Manner, Parking, Spinning};
 pub use tells_held::TellsHeld;
 #[cfg(feature = "native")]

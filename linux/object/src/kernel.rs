@@ -17,6 +17,9 @@ unsafe extern "C" {
     safe fn kilocore_node() -> u32;
     safe fn kilocore_current() -> usize;
     safe fn kilocore_cpu_relax();
+    safe fn kilocore_rests();
+    safe fn kilocore_watch(line: *const ()) -> bool;
+    safe fn kilocore_rest();
     safe fn kilocore_preempt_disable();
     safe fn kilocore_preempt_enable();
     safe fn kilocore_bug() -> !;
@@ -25,6 +28,31 @@ unsafe extern "C" {
 /// Stops the kernel, as `BUG()` does.
 pub(crate) fn bug() -> ! {
     kilocore_bug()
+}
+
+/// Waits as [`Platform::wait_until`] does, and rests the processor until the cell's cache line is written.
+fn rest_until<A: Atomic>(cell: &A, mut done: impl FnMut(A::Value) -> bool) -> A::Value {
+    let mut rested = false;
+    loop {
+        let value = cell.load(Ordering::Acquire);
+        if done(value) {
+            return value;
+        }
+        if !rested {
+            rested = true;
+            kilocore_rests();
+        }
+        if kilocore_watch(core::ptr::from_ref(cell).cast()) {
+            // A write from here on ends the rest. One from before is seen now.
+            let value = cell.load(Ordering::Acquire);
+            if done(value) {
+                return value;
+            }
+            kilocore_rest();
+        } else {
+            kilocore_cpu_relax();
+        }
+    }
 }
 
 /// Linux on x86-64.
@@ -81,9 +109,12 @@ unsafe impl Platform for Kernel {
     #[inline(always)]
     fn wait_until<A: Atomic>(
         cell: &A,
-        _: Wait,
+        how: Wait,
         mut done: impl FnMut(A::Value) -> bool,
     ) -> A::Value {
+        if how == Wait::LowPower {
+            return rest_until(cell, done);
+        }
         loop {
             let value = cell.load(Ordering::Acquire);
             if done(value) {

@@ -10,6 +10,7 @@
 mod i_mmap;
 mod kernel;
 mod rwsem;
+mod spin_lock;
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;

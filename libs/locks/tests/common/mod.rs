@@ -4,6 +4,7 @@
 pub mod moderated;
 pub mod programs;
 pub mod read_write;
+pub mod side_queues;
 pub mod twins;
 
 pub use kilocore_checking::{self as altered, Threads, explore, explore_part, model, verdict};

@@ -2,6 +2,7 @@
 /* What kilocore's algorithms need of the kernel: linux/object/src/kernel.rs and rwsem.rs declare it. */
 #include <linux/bug.h>
 #include <linux/i_mmap_ldu.h>
+#include <linux/kilocore.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
 #include <linux/rwsem.h>
@@ -9,10 +10,16 @@
 #include <linux/smp.h>
 #include <linux/topology.h>
 
+#include <asm/cpufeature.h>
+#include <asm/mwait.h>
+
 u32 kilocore_cpu(void);
 u32 kilocore_node(void);
 unsigned long kilocore_current(void);
 void kilocore_cpu_relax(void);
+void kilocore_rests(void);
+bool kilocore_watch(const void *line);
+void kilocore_rest(void);
 void kilocore_preempt_disable(void);
 void kilocore_preempt_enable(void);
 void __noreturn kilocore_bug(void);
@@ -36,6 +43,39 @@ unsigned long kilocore_current(void)
 void kilocore_cpu_relax(void)
 {
 	cpu_relax();
+}
+
+DEFINE_PER_CPU(unsigned long, kilocore_rest_count);
+
+/* Says that a waiter begins to rest. */
+void kilocore_rests(void)
+{
+	this_cpu_inc(kilocore_rest_count);
+}
+
+/*
+ * Has the processor watch a cache line for kilocore_rest(), if it can rest. Those on which a write
+ * may fail to end the rest do not, nor those whose monitor needs the line to be flushed first, nor
+ * those whose timer may stop meanwhile.
+ */
+bool kilocore_watch(const void *line)
+{
+	if (!static_cpu_has(X86_FEATURE_MWAIT) || static_cpu_has_bug(X86_BUG_MONITOR) ||
+	    static_cpu_has_bug(X86_BUG_CLFLUSH_MONITOR) ||
+	    static_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
+		return false;
+	__monitor(line, 0, 0);
+	return true;
+}
+
+/*
+ * Rests in the lightest state, C1, until the line is written. An interrupt ends the rest too,
+ * unless it is masked: then it could not be handled now anyway.
+ */
+void kilocore_rest(void)
+{
+	x86_idle_clear_cpu_buffers();
+	__mwait(0, 0);
 }
 
 void kilocore_preempt_disable(void)

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A requester-based queue for those who wait for a spin lock, in place of the kernel's own. What
+ * waits is linux/object/src/spin_lock.rs of kilocore, and libs/locks/src/side_queues.rs says why
+ * it is right. This file switches it on and off, and counts.
+ *
+ * The hook is the first thing in native_queued_spin_lock_slowpath(), and not a function for
+ * pv_ops. A call by way of pv_ops is patched into a direct one at boot and stays that, so a
+ * function behind it had to look at a variable too. The hook works where the kernel has no pv_ops,
+ * and a hypervisor's own slow path is left alone.
+ *
+ * The head of the kernel's own queue, and its pending waiter, take the lock by a plain store,
+ * because nobody else takes it meanwhile. So waiters of both kinds must never wait for a lock at
+ * the same time:
+ *
+ * - Who waits for a spin lock has preemption off, or interrupts. So while stop_machine() has all
+ *   processors in a thread of its own with interrupts off, nobody waits for a spin lock in a
+ *   thread or in an interrupt handler, and the setting changes then. A processor that comes up or
+ *   goes down does so before or after.
+ *
+ * - A non-maskable interrupt may come even then. So while the setting is about to change, until
+ *   after it has changed, the handlers of such interrupts wait outside of both queues. They
+ *   exchange 0 for 1, as a trylock does, which both queues bear. By the time all processors are in
+ *   stop_machine(), each handler has ended that waited in the old way.
+ */
+#include <linux/atomic.h>
+#include <linux/debugfs.h>
+#include <linux/hardirq.h>
+#include <linux/init.h>
+#include <linux/kilocore.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include <linux/stop_machine.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include <asm/paravirt.h>
+#include <asm/qspinlock.h>
+#include <trace/events/lock.h>
+
+#include "spin_lock_requester.h"
+
+/* The algorithm. Returns whether the caller waited in a queue. */
+bool kilocore_spin_lock_wait(struct qspinlock *lock);
+
+static_assert(sizeof(struct qspinlock) == 4);
+static_assert(_Q_LOCKED_VAL == 1 && _Q_LOCKED_MASK == 0xff && _Q_PENDING_VAL == 1 << 8);
+
+enum way {
+	STOCK,		/* in the kernel's own queue */
+	REQUESTER,	/* in kilocore's */
+	APART,		/* in none */
+};
+
+/* How threads and interrupt handlers wait, and how handlers of non-maskable interrupts do. */
+static enum way way __read_mostly;
+static enum way nmi_way __read_mostly;
+
+struct spin_lock_counts {
+	unsigned long slow_paths;	/* spin locks that were waited for while this was on, or changed */
+	unsigned long unqueued;		/* of these, those whose slot another lock's waiters had */
+	unsigned long apart;		/* of these, those in a non-maskable interrupt meanwhile */
+};
+
+static DEFINE_PER_CPU(struct spin_lock_counts, spin_lock_counts);
+
+/* Waits for a lock and takes it, or returns false if the kernel's own queue has to. */
+bool spin_lock_requester_slowpath(struct qspinlock *lock)
+{
+	enum way how = unlikely(in_nmi()) ? READ_ONCE(nmi_way) : READ_ONCE(way);
+
+	if (how == STOCK)
+		return false;
+	this_cpu_inc(spin_lock_counts.slow_paths);
+	if (unlikely(how == APART)) {
+		this_cpu_inc(spin_lock_counts.apart);
+		while (!queued_spin_trylock(lock))
+			cpu_relax();
+		return true;
+	}
+	trace_contention_begin(lock, LCB_F_SPIN);
+	if (!kilocore_spin_lock_wait(lock))
+		this_cpu_inc(spin_lock_counts.unqueued);
+	trace_contention_end(lock, 0);
+	return true;
+}
+
+static int set_way(void *new)
+{
+	WRITE_ONCE(way, *(enum way *)new);
+	return 0;
+}
+
+static DEFINE_MUTEX(setting_lock);
+
+static void change_way(enum way new)
+{
+	mutex_lock(&setting_lock);
+	WRITE_ONCE(nmi_way, APART);
+	stop_machine(set_way, &new, NULL);
+	WRITE_ONCE(nmi_way, new);
+	mutex_unlock(&setting_lock);
+}
+
+/* Whether waiters come to the hook at all: not if a hypervisor has a slow path of its own. */
+static bool reached(void)
+{
+#ifdef CONFIG_PARAVIRT_SPINLOCKS
+	return pv_ops.lock.queued_spin_lock_slowpath == native_queued_spin_lock_slowpath;
+#else
+	return true;
+#endif
+}
+
+static const char *const settings[] = { [STOCK] = "stock", [REQUESTER] = "requester" };
+static enum way way_at_boot __initdata;
+
+static int __init spin_locks_setup(char *name)
+{
+	int setting = match_string(settings, ARRAY_SIZE(settings), name);
+
+	if (setting < 0)
+		pr_warn("spin_locks=%s: not known; stock, requester\n", name);
+	else
+		way_at_boot = setting;
+	return 1;
+}
+__setup("spin_locks=", spin_locks_setup);
+
+static ssize_t setting_write(struct file *file, const char __user *from, size_t size, loff_t *at)
+{
+	char name[16] = {};
+	int setting;
+
+	if (size >= sizeof(name))
+		return -EINVAL;
+	if (copy_from_user(name, from, size))
+		return -EFAULT;
+	setting = sysfs_match_string(settings, name);
+	if (setting < 0)
+		return setting;
+	if (setting != STOCK && !reached())
+		return -EOPNOTSUPP;
+	change_way(setting);
+	return size;
+}
+
+static int setting_show(struct seq_file *out, void *unused)
+{
+	seq_puts(out, READ_ONCE(way) == STOCK ? "[stock] requester\n" : "stock [requester]\n");
+	return 0;
+}
+
+static int setting_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, setting_show, NULL);
+}
+
+static const struct file_operations setting_fops = {
+	.open = setting_open,
+	.read = seq_read,
+	.write = setting_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static int counts_show(struct seq_file *out, void *unused)
+{
+	struct spin_lock_counts sum = {};
+	unsigned long rested = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct spin_lock_counts *counts = per_cpu_ptr(&spin_lock_counts, cpu);
+
+		/* Each before what it is a part of, so that no part is larger while they count. */
+		sum.apart += READ_ONCE(counts->apart);
+		sum.unqueued += READ_ONCE(counts->unqueued);
+		rested += READ_ONCE(per_cpu(kilocore_rest_count, cpu));
+		sum.slow_paths += READ_ONCE(counts->slow_paths);
+	}
+	seq_printf(out, "slow_paths %lu\nqueued %lu\nrested %lu\nunqueued %lu\napart %lu\n",
+		   sum.slow_paths, sum.slow_paths - sum.unqueued - sum.apart, rested, sum.unqueued,
+		   sum.apart);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counts);
+
+static int __init spin_lock_requester_init(void)
+{
+	struct dentry *folder = debugfs_create_dir("spin_locks", NULL);
+
+	debugfs_create_file("setting", 0600, folder, NULL, &setting_fops);
+	debugfs_create_file("counts", 0400, folder, NULL, &counts_fops);
+	if (way_at_boot != STOCK && !reached())
+		pr_warn("spin_locks=requester: the hypervisor has its own\n");
+	else if (way_at_boot != STOCK)
+		change_way(way_at_boot);
+	return 0;
+}
+late_initcall(spin_lock_requester_init);
