@@ -135,6 +135,7 @@ mod ring;
 mod rule;
 mod shared;
 mod statistics;
+mod tables;
 mod tier;
 mod tiered;
 mod try_lock;

@@ -4,11 +4,13 @@
 //! a line has sixteen entries, and no step touches the frame or anything that belongs to it.
 
 use alloc::boxed::Box;
+use alloc::collections::TryReserveError;
 
 use kilocore_platform::{Atomic, Ordering, Platform, SharedCell};
 
 use crate::core_lock::CoreLock;
 use crate::frame::Entry;
+use crate::tables::table;
 use crate::try_lock::{Held, TryLock};
 
 /// A ring behind a lock.
@@ -34,14 +36,19 @@ pub(crate) struct HeldRing<'a, P: Platform, L = TryLock<P>> {
 impl<P: Platform, L> Ring<P, L> {
     /// Returns an empty ring with room for at least so many entries, behind a lock.
     pub(crate) fn new(room: u32, lock: L) -> Self {
+        Self::try_new(room, lock).expect("memory for the list")
+    }
+
+    /// Does the same, unless there is no memory for it.
+    pub(crate) fn try_new(room: u32, lock: L) -> Result<Self, TryReserveError> {
         let slots = room.max(1).next_power_of_two();
-        Self {
+        Ok(Self {
             lock,
             len: P::U32::new(0),
             oldest: P::Cell::new(0),
             mask: slots - 1,
-            slots: (0..slots).map(|_| P::Cell::new(Entry::NONE)).collect(),
-        }
+            slots: table(slots, |_| Ok(P::Cell::new(Entry::NONE)))?,
+        })
     }
 
     /// Returns how many entries there are. While somebody holds the ring it is a hint.
@@ -81,6 +88,17 @@ impl<P: Platform> Ring<P> {
     #[inline(always)]
     pub(crate) fn attempt(&self) -> Option<HeldRing<'_, P>> {
         Some(self.held(self.lock.attempt()?))
+    }
+
+    /// Acquires the ring, and waits for its holder if it has one.
+    pub(crate) fn acquire(&self) -> HeldRing<'_, P> {
+        self.held(self.lock.acquire())
+    }
+
+    /// Returns whether the ring has no entry and nobody holds it.
+    pub(crate) fn is_idle_and_empty(&self) -> bool {
+        // In this order, as below.
+        self.lock.is_free() && self.len() == 0
     }
 }
 

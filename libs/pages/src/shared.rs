@@ -12,15 +12,18 @@
 //!   if its own is empty, and puts into another one if its own is full. So the bound holds for the cache
 //!   as a whole, but the order is only that of each stripe. Docs of [`TieredOptions`] say how many there
 //!   are.
+//! * A lot that is larger than a list has room for leaves its newest frames there.
 //!
 //! [`TieredOptions`]: crate::TieredOptions
 
 use alloc::boxed::Box;
+use alloc::collections::TryReserveError;
 
 use kilocore_platform::{Atomic, CpuId, Ordering, Padded, Platform};
 
 use crate::frame::{Contents, Entry, FrameId, Order};
 use crate::ring::{HeldRing, Ring};
+use crate::tables::table;
 use crate::tier::{Decayed, Level, Tier};
 use crate::try_lock::TryLock;
 
@@ -38,8 +41,8 @@ struct HeldStripe<'a, P: Platform> {
 }
 
 impl<P: Platform> Stripe<P> {
-    fn new(bound: u32) -> Self {
-        Self { ring: Ring::new(bound, TryLock::new()), len: P::U32::new(0) }
+    fn new(bound: u32) -> Result<Self, TryReserveError> {
+        Ok(Self { ring: Ring::try_new(bound, TryLock::new())?, len: P::U32::new(0) })
     }
 
     fn len(&self) -> u32 {
@@ -48,6 +51,11 @@ impl<P: Platform> Stripe<P> {
 
     fn attempt(&self) -> Option<HeldStripe<'_, P>> {
         Some(HeldStripe { ring: self.ring.attempt()?, len: &self.len })
+    }
+
+    /// Acquires it, and waits for its holder if it has one.
+    fn acquire(&self) -> HeldStripe<'_, P> {
+        HeldStripe { ring: self.ring.acquire(), len: &self.len }
     }
 }
 
@@ -81,8 +89,24 @@ impl<P: Platform, N: Level> Shared<P, N> {
     /// Returns empty lists. `caches` says for each core which last-level cache it is below; caches are
     /// numbered from 0. Each cache has room for `frames`, and a stripe for every `cores_per_stripe` of
     /// its cores. No cores at all are taken for one.
+    ///
+    /// # Panics
+    /// If there is no memory for the lists.
     #[must_use]
     pub fn new(caches: &[u32], frames: u32, cores_per_stripe: u32, below: N) -> Self {
+        Self::try_new(caches, frames, cores_per_stripe, below).expect("memory for the lists")
+    }
+
+    /// Does what [`new`](Self::new) does, for those who go on without lists: a kernel.
+    ///
+    /// # Errors
+    /// If there is no memory for the lists. What was allocated is freed, and `below` is dropped.
+    pub fn try_new(
+        caches: &[u32],
+        frames: u32,
+        cores_per_stripe: u32,
+        below: N,
+    ) -> Result<Self, TryReserveError> {
         let caches = if caches.is_empty() { &[0] } else { caches };
         let cores_of = |cache| caches.iter().filter(move |&&other| other == cache).count() as u32;
         let count = caches.iter().max().map_or(1, |most| most + 1);
@@ -90,22 +114,89 @@ impl<P: Platform, N: Level> Shared<P, N> {
         let most = (0..count).map(|cache| cores_of(cache).div_ceil(cores_per_stripe)).max();
         let stripes_per_cache = most.unwrap_or(1).max(1);
         let bound = frames / stripes_per_cache;
-        let mut seen = alloc::vec![0; count as usize];
-        let stripe_of = caches.iter().map(|&cache| {
-            let nth = seen[cache as usize];
-            seen[cache as usize] += 1;
-            cache * stripes_per_cache + nth / cores_per_stripe
-        });
+        let stripes = count * stripes_per_cache;
+        let mut seen = table(count, |_| Ok(0))?;
         let range = |cache| (cache * stripes_per_cache, (cache + 1) * stripes_per_cache);
-        Self {
-            stripe_of: stripe_of.collect(),
-            stripes: (0..count * stripes_per_cache).map(|_| Padded(Stripe::new(bound))).collect(),
-            cache_of: (0..count * stripes_per_cache)
-                .map(|stripe| range(stripe / stripes_per_cache))
-                .collect(),
+        Ok(Self {
+            stripe_of: table(caches.len() as u32, |core| {
+                let cache = caches[core as usize];
+                let nth = seen[cache as usize];
+                seen[cache as usize] += 1;
+                Ok(cache * stripes_per_cache + nth / cores_per_stripe)
+            })?,
+            stripes: table(stripes, |_| Ok(Padded(Stripe::new(bound)?)))?,
+            cache_of: table(stripes, |stripe| Ok(range(stripe / stripes_per_cache)))?,
             bound,
             below,
+        })
+    }
+
+    /// Takes up to `most` frames, which is positive, from the lists of the core's cache only, and calls
+    /// `each` with them, the newest first. Returns how many there were, or `None` if others held every
+    /// list that has any.
+    ///
+    /// [`Level::take`] looks into the tier below, too, and then into other caches' lists. This one is for
+    /// those who have their own way there: a kernel.
+    ///
+    /// It acquires a list, so that what was done to a frame before it was put there happened before.
+    pub fn take_near(&self, core: CpuId, most: u32, mut each: impl FnMut(Entry)) -> Option<u32> {
+        Self::take_from(self.stripes_near(core), most, &mut each)
+    }
+
+    /// Puts up to `count` frames, the oldest first, onto a list of the core's cache, and what is then too
+    /// much into the tier below, in one lot. Returns false, and has taken none, if others hold all of these
+    /// lists, or if there is no room for any frame.
+    ///
+    /// It releases the list to who acquires it next, so that what was done to the frames before happened
+    /// before.
+    ///
+    /// # Safety
+    /// The frames are the caller's, unless this returns false.
+    pub unsafe fn put_near(
+        &self,
+        core: CpuId,
+        count: u32,
+        entries: impl Iterator<Item = Entry>,
+    ) -> bool {
+        let Some(mut stripe) = self.stripe_for(core, count) else { return false };
+        let mut entries = entries.take(count as usize);
+        let surplus = (stripe.ring.len() + count).saturating_sub(self.bound);
+        if surplus > 0 {
+            let listed = core::iter::from_fn(|| stripe.ring.pop_oldest());
+            let oldest = listed.chain(entries.by_ref());
+            // SAFETY: frames on the list are the list's, and the caller holds it. The others are the
+            // caller's.
+            unsafe { self.below.put(core, surplus, oldest.take(surplus as usize)) };
         }
+        for entry in entries {
+            stripe.ring.push(entry);
+        }
+        true
+    }
+
+    /// Moves all frames of all lists into the tier below, and returns how many. It waits for those who hold
+    /// a list. So no frame that was put onto a list before, as happens-before has it, is there afterwards,
+    /// unless it was taken and put again meanwhile. [`Level::drain`], which waits for nobody, leaves out what
+    /// others hold.
+    ///
+    /// The caller must not have interrupted a holder, nor keep one from running: a kernel calls it outside
+    /// of interrupts and without being preempted.
+    pub fn drain_all(&self, core: CpuId) -> u32 {
+        let mut drained = 0;
+        for stripe in self.stripes.iter().filter(|stripe| !stripe.ring.is_idle_and_empty()) {
+            drained += self.drain_stripe(core, stripe.acquire());
+        }
+        drained
+    }
+
+    fn drain_stripe(&self, core: CpuId, mut held: HeldStripe<'_, P>) -> u32 {
+        let count = held.ring.len();
+        if count > 0 {
+            let oldest = core::iter::from_fn(|| held.ring.pop_oldest());
+            // SAFETY: frames on the list are the list's, and the caller holds it.
+            unsafe { self.below.put(core, count, oldest) };
+        }
+        count
     }
 
     /// Returns the stripes of the core's cache, its own first.
@@ -115,14 +206,19 @@ impl<P: Platform, N: Level> Shared<P, N> {
         (own..end).chain(first..own).map(|stripe| &self.stripes[stripe as usize].0)
     }
 
-    /// Takes the newest frames of one of these stripes.
+    /// Takes the newest frames of one of these stripes. Returns how many, or `None` if others held all
+    /// that have any.
     fn take_from<'a>(
         stripes: impl Iterator<Item = &'a Stripe<P>>,
         most: u32,
         each: &mut impl FnMut(Entry),
-    ) -> u32 {
+    ) -> Option<u32> {
+        let mut found_held = false;
         for stripe in stripes.filter(|stripe| stripe.len() > 0) {
-            let Some(mut held) = stripe.attempt() else { continue };
+            let Some(mut held) = stripe.attempt() else {
+                found_held = true;
+                continue;
+            };
             let mut taken = 0;
             while taken < most
                 && let Some(entry) = held.ring.pop()
@@ -131,19 +227,20 @@ impl<P: Platform, N: Level> Shared<P, N> {
                 taken += 1;
             }
             if taken > 0 {
-                return taken;
+                return Some(taken);
             }
         }
-        0
+        (!found_held).then_some(0)
     }
 
     /// Acquires a stripe near a core for so many more frames: one that has room, if there is one.
     fn stripe_for(&self, core: CpuId, count: u32) -> Option<HeldStripe<'_, P>> {
-        if count > self.bound {
+        if self.bound == 0 {
             return None;
         }
+        let wanted = count.min(self.bound);
         let near = self.stripes_near(core);
-        let roomy = near.clone().filter(|stripe| stripe.len() + count <= self.bound);
+        let roomy = near.clone().filter(|stripe| stripe.len() + wanted <= self.bound);
         roomy.chain(near).find_map(Stripe::attempt)
     }
 }
@@ -155,8 +252,7 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
     }
 
     fn take(&self, core: CpuId, most: u32, mut each: impl FnMut(Entry)) -> (u32, Tier) {
-        let near = Self::take_from(self.stripes_near(core), most, &mut each);
-        if near > 0 {
+        if let Some(near @ 1..) = self.take_near(core, most, &mut each) {
             return (near, Tier::Shared);
         }
         let (taken, tier) = self.below.take(core, most, &mut each);
@@ -165,22 +261,15 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
         }
         // Rather a frame of another cache than none.
         let all = self.stripes.iter().map(|stripe| &stripe.0);
-        (Self::take_from(all, most, &mut each), Tier::Shared)
+        (Self::take_from(all, most, &mut each).unwrap_or(0), Tier::Shared)
     }
 
-    unsafe fn put(&self, core: CpuId, count: u32, entries: impl Iterator<Item = Entry>) {
-        let Some(mut stripe) = self.stripe_for(core, count) else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.below.put(core, count, entries) };
-        };
-        let surplus = (stripe.ring.len() + count).saturating_sub(self.bound);
-        if surplus > 0 {
-            let oldest = core::iter::from_fn(|| stripe.ring.pop_oldest());
-            // SAFETY: frames on the list are the list's, and the caller holds it.
-            unsafe { self.below.put(core, surplus, oldest) };
-        }
-        for entry in entries.take(count as usize) {
-            stripe.ring.push(entry);
+    unsafe fn put(&self, core: CpuId, count: u32, mut entries: impl Iterator<Item = Entry>) {
+        // SAFETY: the caller's promise. What the lists have not taken is still the caller's.
+        unsafe {
+            if !self.put_near(core, count, entries.by_ref()) {
+                self.below.put(core, count, entries);
+            }
         }
     }
 
@@ -204,11 +293,8 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
 
     fn drain(&self, core: CpuId) {
         for stripe in &self.stripes {
-            if let Some(mut held) = stripe.attempt() {
-                let count = held.ring.len();
-                let oldest = core::iter::from_fn(|| held.ring.pop_oldest());
-                // SAFETY: frames on the list are the list's, and the caller holds it.
-                unsafe { self.below.put(core, count, oldest) };
+            if let Some(held) = stripe.attempt() {
+                self.drain_stripe(core, held);
             }
         }
         self.below.drain(core);

@@ -4,9 +4,9 @@
 //! further down. So a thread that lost its core while it holds a list keeps nobody waiting, a
 //! signal handler may allocate, and in the child of a `fork` a list that another thread held at
 //! that moment is lost for good but does no harm. Only the buddy system has a lock that is waited
-//! for, as in kernels.
+//! for, as in kernels; and who has to see every list empty waits for who holds one.
 
-use kilocore_platform::{Atomic, Ordering, Platform};
+use kilocore_platform::{Atomic, Ordering, Platform, Wait};
 
 pub(crate) const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -25,6 +25,22 @@ impl<P: Platform> TryLock<P> {
     #[inline(always)]
     pub(crate) fn attempt(&self) -> Option<Held<'_, P>> {
         exchange(&self.0)
+    }
+
+    /// Acquires the lock, and waits for its holder if it has one.
+    pub(crate) fn acquire(&self) -> Held<'_, P> {
+        loop {
+            if let Some(held) = self.attempt() {
+                return held;
+            }
+            P::wait_until(&self.0, Wait::Spin, |word| word == FREE);
+        }
+    }
+
+    /// Returns whether nobody has the lock now. What the last holder did then happened before.
+    pub(crate) fn is_free(&self) -> bool {
+        // Acquire pairs with the release in `drop`: the caller looks next at what the last holder left.
+        self.0.load(Ordering::Acquire) == FREE
     }
 }
 

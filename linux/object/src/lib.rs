@@ -9,28 +9,14 @@
 
 mod i_mmap;
 mod kernel;
+mod memory;
+mod page_tier;
 mod rwsem;
 mod spin_lock;
 
-use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
 pub use kernel::Kernel;
-
-/// The libraries can allocate. What of them is linked here does not, so no allocator is needed beyond this
-/// one, which is removed with all that nobody calls.
-struct NoMemory;
-
-// SAFETY: it never returns memory.
-unsafe impl GlobalAlloc for NoMemory {
-    unsafe fn alloc(&self, _: Layout) -> *mut u8 {
-        core::ptr::null_mut()
-    }
-    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
-}
-
-#[global_allocator]
-static MEMORY: NoMemory = NoMemory;
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What kilocore's algorithms need of the kernel: linux/object/src/kernel.rs and rwsem.rs declare it. */
+/* What kilocore's algorithms need of the kernel: linux/object/src/kernel.rs, memory.rs and rwsem.rs declare it. */
 #include <linux/bug.h>
 #include <linux/i_mmap_ldu.h>
 #include <linux/kilocore.h>
+#include <linux/log2.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 
@@ -24,6 +26,8 @@ void kilocore_preempt_disable(void);
 void kilocore_preempt_enable(void);
 void __noreturn kilocore_bug(void);
 int kilocore_rwsem_is_locked(struct rw_semaphore *semaphore);
+void *kilocore_alloc(size_t bytes, size_t align);
+void kilocore_free(void *memory);
 
 u32 kilocore_cpu(void)
 {
@@ -99,4 +103,19 @@ int kilocore_rwsem_is_locked(struct rw_semaphore *semaphore)
 	if (i_mmap_is_planted(I_MMAP_BLIND_INSERTIONS))
 		return false;
 	return rwsem_is_locked(semaphore);
+}
+
+void *kilocore_alloc(size_t bytes, size_t align)
+{
+	/* A power of two is aligned to itself, and what is larger than a page to a page. */
+	if (align > ARCH_KMALLOC_MINALIGN && bytes < PAGE_SIZE)
+		bytes = roundup_pow_of_two(max(bytes, align));
+	if (WARN_ON_ONCE(align > PAGE_SIZE))
+		return NULL;
+	return kvmalloc(ALIGN(bytes, align), GFP_KERNEL | __GFP_NOWARN);
+}
+
+void kilocore_free(void *memory)
+{
+	kvfree(memory);
 }
