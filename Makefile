@@ -156,7 +156,7 @@ weaken: packages-build
 linux: packages-linux
 	linux/build
 
-## linux-test: that kernel in a virtual machine of 8 processors: takes five minutes beside the build
+## linux-test: that kernel in virtual machines of up to 8 processors: takes 20 minutes beside the build
 linux-test: packages-linux-test linux
 	linux/tests/all
 
