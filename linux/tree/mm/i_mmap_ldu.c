@@ -266,18 +266,7 @@ static int i_mmap_setting_show(struct seq_file *out, void *unused)
 	return 0;
 }
 
-static int i_mmap_setting_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, i_mmap_setting_show, NULL);
-}
-
-static const struct file_operations i_mmap_setting_fops = {
-	.open = i_mmap_setting_open,
-	.read = seq_read,
-	.write = i_mmap_setting_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(i_mmap_setting);
 
 static int i_mmap_counts_show(struct seq_file *out, void *unused)
 {

@@ -191,18 +191,7 @@ static int oracle_show(struct seq_file *out, void *unused)
 	return 0;
 }
 
-static int oracle_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, oracle_show, NULL);
-}
-
-static const struct file_operations oracle_fops = {
-	.open = oracle_open,
-	.read = seq_read,
-	.write = oracle_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(oracle);
 
 static int planted_get(void *unused, u64 *value)
 {

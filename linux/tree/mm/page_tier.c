@@ -423,18 +423,7 @@ static int page_tier_setting_show(struct seq_file *out, void *unused)
 	return 0;
 }
 
-static int page_tier_setting_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, page_tier_setting_show, NULL);
-}
-
-static const struct file_operations page_tier_setting_fops = {
-	.open = page_tier_setting_open,
-	.read = seq_read,
-	.write = page_tier_setting_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(page_tier_setting);
 
 static u32 page_tier_inside(struct zone *zone)
 {

@@ -152,18 +152,7 @@ static int setting_show(struct seq_file *out, void *unused)
 	return 0;
 }
 
-static int setting_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, setting_show, NULL);
-}
-
-static const struct file_operations setting_fops = {
-	.open = setting_open,
-	.read = seq_read,
-	.write = setting_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(setting);
 
 static int counts_show(struct seq_file *out, void *unused)
 {
