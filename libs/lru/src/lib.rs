@@ -111,6 +111,7 @@ mod striped;
 mod stripes;
 mod tables;
 mod tiers;
+mod turns;
 mod validate;
 
 pub use batch::LARGEST_BATCH;
@@ -123,6 +124,7 @@ pub use page_lists::{AlreadyAdded, Fate, Isolated, PageLists};
 pub use s3_fifo::{S3Fifo, S3FifoOptions, SmallAndMain};
 pub use striped::{Striped, TwoLists};
 pub use stripes::{Index, LARGEST_FACTOR, Layout, Locking};
+pub use turns::Turns;
 
 // The example of the README is compiled and run with the tests.
 #[cfg(doctest)]

@@ -28,7 +28,7 @@ use core::array;
 use core::fmt;
 
 use kilocore_locks::RawLock;
-use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform};
+use kilocore_platform::{Padded, Platform};
 
 use crate::batch::Work;
 use crate::frame::{Class, FrameId, List};
@@ -40,6 +40,7 @@ use crate::page_lists::Fate;
 use crate::reclaiming::Reclaiming;
 use crate::state::State;
 use crate::stripes::{Layout, ListIndex};
+use crate::turns::Turns;
 
 /// An active and an inactive list for each class, cut into stripes.
 ///
@@ -82,7 +83,7 @@ pub type Striped<P, L> = Ordered<P, L, TwoLists<P>>;
 pub struct TwoLists<P: Platform> {
     pub(crate) policy: Policy,
     /// Whose turn it is, by [`Turn`].
-    turns: Padded<[P::U32; 2]>,
+    turns: Padded<[Turns<P>; 2]>,
 }
 
 impl<P: Platform> fmt::Debug for TwoLists<P> {
@@ -101,7 +102,7 @@ pub(crate) enum Turn {
 impl<P: Platform> TwoLists<P> {
     /// The stripe whose turn it is, of so many.
     pub(crate) fn next(&self, turn: Turn, factor: u32) -> u32 {
-        self.turns[turn as usize].fetch_add(1, Ordering::Relaxed) % factor
+        self.turns[turn as usize].next(factor)
     }
 }
 
@@ -125,7 +126,7 @@ impl<P: Platform, L: RawLock<P, Thread = ()>> Striped<P, L> {
         policy: Policy,
     ) -> Result<Self, OptionsError> {
         options.check(cores)?;
-        let turns = Padded(array::from_fn(|_| P::U32::new(0)));
+        let turns = Padded(array::from_fn(|_| Turns::new()));
         let keeps = Keeps { tails: policy.from == ReclaimFrom::OldestTail, ghosts: policy.returns };
         Self::empty(frames, cores, options, keeps, TwoLists { policy, turns })
     }
