@@ -7,6 +7,7 @@
 #![no_std]
 #![warn(missing_docs)]
 
+mod finer_lru;
 mod i_mmap;
 mod kernel;
 mod memory;
