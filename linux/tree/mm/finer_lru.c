@@ -30,7 +30,7 @@
  * - The split of a folio. The tails go onto the list that their head is on, and are counted there already.
  *   They have to be of its stripe. They are, as all page frames of 2^9 are of one stripe, and no folio on a
  *   list is larger, nor is one ever not aligned to its size.
- * - folio_putback, relocking: who has one folio's lock and needs another's asks folio_matches_lruvec(), which
+ * - One folio after another: who has the lock of one and needs that of another asks folio_matches_lruvec(), which
  *   compares the stripe, too. Nobody holds the locks of two stripes.
  *
  * Reclaim gets the numbers of folios to scan from the sizes of all stripes together, and scans up to 32 at a
@@ -57,7 +57,7 @@
 #define FINER_LRU_GROUP_BITS 9
 static_assert(PREFERRED_MAX_PAGECACHE_ORDER <= FINER_LRU_GROUP_BITS && PMD_ORDER <= FINER_LRU_GROUP_BITS);
 
-/* A stripe takes some 3 KB for each memory group and node. */
+/* A stripe takes some 1.7 KB for each memory group and node. */
 #define FINER_LRU_MOST 256
 
 /* What the lists of a memory group on a node have beyond the stock ones. */
