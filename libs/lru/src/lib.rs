@@ -16,6 +16,7 @@
 //! * [`Policy`] says which pages stripes give up: those of the oldest tail ([`Policy::BALANCED`]), without
 //!   forgetting which pages left ([`Policy::RESISTANT`]), or with uses that only count
 //!   ([`Policy::LAZY`]).
+//! * [`Turns`]: which stripe is next, for lists that a program keeps itself, as Linux does.
 //! * [`FolioOrder`]: frames that belong together go through the lists as one
 //!   ([`add_folio`](PageLists::add_folio)).
 //! * [`S3Fifo`] and [`MultiGeneration`] are the rivals: other orders behind the same interface,

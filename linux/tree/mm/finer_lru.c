@@ -80,7 +80,7 @@ static unsigned int finer_lru_stripes __ro_after_init = 1;
 
 /* Errors that tests plant. */
 enum finer_lru_planted {
-	FINER_LRU_NO_RELOCK = 1,	/* a folio is added with the lock of the one before it */
+	FINER_LRU_NO_RELOCK = 1,	/* of 1024 folios, one is added with the lock of the one before it */
 	FINER_LRU_LEFT_OUT,		/* reclaim never takes from the stripe with number 3 */
 	FINER_LRU_NO_GROUPS,		/* neighbours, and tails of a folio, are of different stripes */
 };
@@ -128,7 +128,7 @@ struct lruvec *__finer_lru_stripe(struct lruvec *whole, struct folio *folio)
 
 bool __finer_lru_matches(struct lruvec *stripe, struct folio *folio)
 {
-	if (finer_lru_planted == FINER_LRU_NO_RELOCK)
+	if (finer_lru_planted == FINER_LRU_NO_RELOCK && folio_pfn(folio) % 1024 == 7)
 		return true;
 	return __finer_lru_stripe(folio_lruvec(folio), folio) == stripe;
 }
