@@ -16,32 +16,40 @@
 //!   will.
 //!
 //! # How
-//! **An insertion looks at the lock after its push.** If nobody is inside, it returns. If somebody is,
-//! that thread may not have seen the push; so the insertion enters as the writer, after that thread has
-//! left, and applies the log, as it would have done without a log. **Whoever enters looks at the log after
-//! it has entered**, and applies it as the writer if it is not empty. The push and the look at the lock,
-//! and the entering and the look at the log, are sequentially consistent; so one of the two sees the
-//! other ([`TellsHeld`]).
+//! **Whoever looks for objects says so before it enters**, and takes it back after it has left. **An insertion looks
+//! after its push whether anybody has said so.** If nobody has, it returns. If somebody has, that thread may not have
+//! seen the push; so the insertion enters as the writer, after that thread has left, and applies the log, as it
+//! would have done without a log. **Whoever looks, looks at the log first**, after it has entered, and applies it as
+//! the writer if it is not empty. Saying so and the look at the log, and the push and the look for those that have
+//! said so, are sequentially consistent; so one of the two sees the other.
 //!
 //! **A removal cancels, or else is made directly.** If the insertion is still pending, a compare-and-swap
 //! ends it (`node/insertion.rs`), and nobody has seen the object. Otherwise somebody may have it in hand,
 //! and the removal enters as the writer. It need not apply the log: whoever enters next does.
 //!
-//! So a log serves where most objects are taken out again before anybody reads, and where insertions
-//! mostly find the lock free. Of 60,480 insertions of mappings by forks in a Linux 6.12 with such a log,
-//! 79 % were cancelled, and 126 found the lock held (emulated).
+//! **Who only updates need not be waited for.** A removal that is made directly looks for no object, and neither
+//! does who applies the log and leaves. So an insertion does not look at the lock. When it did, a thread that found
+//! the lock held applied the log, which made others' removals take the lock, which others found held: on 120
+//! simulated cores, the log was then no better than the lock (docs/evidence/kernel-path.md).
+//!
+//! **What was cancelled is swept out without the lock**, so that nobody waits for it meanwhile but who begins to look.
+//! A sweep begins by saying so and then looks whether anybody looks, who says so and then looks whether anybody sweeps;
+//! again one of the two sees the other.
+//!
+//! So a log serves where most objects are taken out again before anybody reads. Of 40,000 insertions of mappings by
+//! forks in a Linux 6.12 with this log, 99 % were cancelled (emulated; docs/evidence/linux.md).
 //!
 //! # Why reads are linearizable
 //! An update takes effect when it returns or before: an insertion that returns without the lock has found
-//! nobody inside, so all that enter afterwards see it; all else is made under the lock or cancelled, and a
+//! nobody who looks, so all that look afterwards see it; all else is made under the lock or cancelled, and a
 //! node that was cancelled is claimed by nobody. While a thread is inside, the only updates that return
 //! are those that cancel. Each of them came before its node was claimed, so the thread does not see the
 //! object; and no other update could return in between that it would have to see with it.
 
 use core::ptr::{self, NonNull};
 
-use kilocore_locks::TellsHeld;
-use kilocore_platform::{Atomic, Ordering, Platform};
+use kilocore_locks::RawRwLock;
+use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::global::{Global, linked};
 use crate::log::Released;
@@ -52,8 +60,8 @@ use crate::queue::{Fill, Queue};
 ///
 /// Each call is given the lock, always the same one. So the lock may be one that exists already and is
 /// used by others. They keep the promises if they enter by [`enter`](Self::enter) or
-/// [`acquire`](Self::acquire) in order to read; a writer that only puts objects in or takes them out, and
-/// looks for none, may enter in any way.
+/// [`acquire`](Self::acquire) in order to read; a writer that only puts objects in or takes its own out, and
+/// looks for none, may use the lock as it is.
 ///
 /// The log must not be moved after its first insertion. In memory it begins with a pointer, which is null if
 /// the log is empty: for those who [look](Self::is_empty) from another language.
@@ -61,6 +69,10 @@ use crate::queue::{Fill, Queue};
 pub struct InsertionLog<P: Platform> {
     queue: Global<P>,
     id: RootId,
+    /// How many threads look for objects, or are about to. It lies where the push before each look at it writes.
+    looking: P::U32,
+    /// 1 while a thread takes nodes from the queue, else 0.
+    taking: P::U32,
 }
 
 /// How an insertion was made.
@@ -68,9 +80,11 @@ pub struct InsertionLog<P: Platform> {
 pub enum Inserted {
     /// It is in the log.
     Logged,
-    /// A thread was inside, so the log was applied.
+    /// A thread looked for objects, or was about to, so the log was applied.
     Held,
-    /// The log had grown to its limit, so it was applied.
+    /// It is in the log, which had grown to its limit. So what was cancelled was taken out of it.
+    Swept,
+    /// The same, and as much was left, the log was applied.
     Full,
 }
 
@@ -88,7 +102,12 @@ impl<P: Platform> InsertionLog<P> {
     #[must_use]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self { queue: Global::new(()), id: RootId::new() }
+        Self {
+            queue: Global::new(()),
+            id: RootId::new(),
+            looking: P::U32::new(0),
+            taking: P::U32::new(0),
+        }
     }
 
     /// Makes a detached object this log's, and returns whether it did. It does not if the log of another
@@ -116,8 +135,9 @@ impl<P: Platform> InsertionLog<P> {
     ///
     /// `put_in` is called for each object that this call puts into the structure, by the thread that
     /// holds the lock as the writer. It must not panic and must not use this log or the lock. If the log
-    /// is about as long as `limit`, in nodes, it is applied unless a thread is inside; a limit of 4096 is
-    /// that of [`Limits`](crate::Limits).
+    /// is about as long as `limit`, in nodes, what was cancelled leaves it unless a thread looks, and if more
+    /// than half is left, it is applied unless a thread is inside; a limit of 4096 is that of
+    /// [`Limits`](crate::Limits).
     ///
     /// This may wait for the threads that are inside, so none of them may call it.
     ///
@@ -127,7 +147,7 @@ impl<P: Platform> InsertionLog<P> {
     /// [`Released`]. `lock` is that of the structure. The log is not dropped before it was
     /// [synchronized](Self::synchronize) after the last insertion.
     #[inline]
-    pub unsafe fn insert<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn insert<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         node: NonNull<Node<P>>,
@@ -140,18 +160,112 @@ impl<P: Platform> InsertionLog<P> {
             // SAFETY: it is in no queue.
             Logged::Queue => unsafe { self.queue.push(node) },
         };
-        if lock.is_held() {
+        if self.somebody_looks() {
             // SAFETY: by the caller's promise, as below.
             return (Inserted::Held, unsafe { self.synchronize(lock, put_in) });
         }
-        if matches!(fill, Fill::Nodes(length) if length >= limit) {
-            // SAFETY: as above.
-            let (applied, released) = unsafe { self.try_synchronize(lock, put_in) };
-            if applied {
-                return (Inserted::Full, released);
+        if matches!(fill, Fill::Nodes(length) if length >= limit)
+            && let Some((pending, mut released)) = self.sweep()
+        {
+            if pending <= limit / 2 || !lock.try_acquire() {
+                return (Inserted::Swept, released);
             }
+            // SAFETY: acquired just now.
+            unsafe {
+                let applied = self.apply(put_in);
+                lock.release();
+                applied.free_all(|node| released.add(node));
+            }
+            return (Inserted::Full, released);
         }
         (Inserted::Logged, Released::none())
+    }
+
+    /// Whether a thread may be inside, after a push, that looks for objects and has not seen the push. The answer
+    /// `false` means that all who look later see it.
+    #[inline]
+    fn somebody_looks(&self) -> bool {
+        if P::SEQUENTIAL_LOADS {
+            // Argued: sequentially consistent, as the push before it; see the head of this file. loom knows no schedule
+            // in which less is too little.
+            self.looking.load(Ordering::SeqCst) != 0
+        } else {
+            // After this, who says that it looks sees what the caller pushed before.
+            self.looking.fetch_add(0, Ordering::AcqRel) != 0
+        }
+    }
+
+    /// The caller is going to enter, and to look for objects. It does not look before it has entered and then found
+    /// the log [empty](Self::is_empty), or applied it: for callers that use the lock in another language, as are all
+    /// functions that say so. The others do this themselves.
+    #[inline]
+    pub fn begin_looking(&self) {
+        // Argued: sequentially consistent; see the head of this file. Under loom every exchange is.
+        self.looking.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The caller, who has called [`begin_looking`](Self::begin_looking), has left.
+    #[inline]
+    pub fn end_looking(&self) {
+        // Relaxed: an insertion that sees this has nobody to wait for, whatever the caller saw.
+        self.looking.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Takes what was cancelled out of the log, without the lock. Returns how many nodes are left, which are pending.
+    /// None, and nothing was done, if somebody looks, or takes nodes.
+    #[cold]
+    fn sweep(&self) -> Option<(u32, Released<P>)> {
+        // Who begins to look waits for this.
+        P::unpreempted(|| {
+            // Acquire: what others took before is out of the queue. Argued: sequentially consistent, as the look at
+            // `looking` that follows. A thread that looks says so and then looks at this word.
+            self.taking.compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed).ok()?;
+            if self.somebody_looks() {
+                self.end_taking();
+                return None;
+            }
+            let mut swept = Swept { kept: None, pending: 0, released: Released::none() };
+            // SAFETY: only one thread takes at a time, as `taking` says. What is swept was taken.
+            unsafe { self.queue.take(&mut |newest| swept.add(newest)) };
+            if let Some(Chain { newest, oldest }) = swept.kept {
+                // SAFETY: these nodes are still for the queue, as their states say, and are in no other.
+                unsafe { self.queue.splice(newest, oldest) };
+                self.queue.count(swept.pending);
+            }
+            self.end_taking();
+            Some((swept.pending, swept.released))
+        })
+    }
+
+    /// Waits for a thread that takes nodes out. The caller holds the lock, so no more than one waits.
+    #[inline]
+    fn begin_taking(&self) {
+        // Acquire: as in `sweep`.
+        while self.taking.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            P::pause(1);
+        }
+    }
+
+    #[inline]
+    fn end_taking(&self) {
+        // Release: who takes next finds what was left, and who looks finds it in the queue.
+        if P::SEQUENTIAL_LOADS {
+            self.taking.store(0, Ordering::Release);
+        } else {
+            // loom puts a plain store in no order with the exchanges that others look by.
+            self.taking.swap(0, Ordering::Release);
+        }
+    }
+
+    /// Whether nobody takes nodes, for a thread that has said that it looks.
+    #[inline]
+    fn nobody_takes(&self) -> bool {
+        if P::SEQUENTIAL_LOADS {
+            // Argued: sequentially consistent: a sweep that begins later sees that the caller looks.
+            self.taking.load(Ordering::SeqCst) == 0
+        } else {
+            self.taking.fetch_add(0, Ordering::AcqRel) == 0
+        }
     }
 
     /// Takes the object out if its insertion is still in the log, and returns whether it did. If it did
@@ -182,7 +296,7 @@ impl<P: Platform> InsertionLog<P> {
     /// The caller owns the object, which is in, and this log [owns](Self::owns) it. `lock` is that of the
     /// structure.
     #[inline]
-    pub unsafe fn remove<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn remove<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         node: NonNull<Node<P>>,
@@ -209,14 +323,15 @@ impl<P: Platform> InsertionLog<P> {
     ///
     /// # Safety
     /// As for [`insert`](Self::insert).
-    pub unsafe fn insert_directly<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn insert_directly<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         node: NonNull<Node<P>>,
         mut put_in: impl FnMut(NonNull<Node<P>>),
     ) -> Released<P> {
-        // SAFETY: by the caller's promise.
-        let released = unsafe { self.acquire(lock, &mut put_in) };
+        lock.acquire();
+        // SAFETY: acquired above.
+        let released = unsafe { self.apply(&mut put_in) };
         // SAFETY: the node is alive, as the caller promises. The log was applied, so it is in no queue.
         unsafe { node.as_ref() }.update_directly(|update| {
             debug_assert_eq!(update, Update::Insert, "it was out");
@@ -227,17 +342,36 @@ impl<P: Platform> InsertionLog<P> {
         released
     }
 
+    /// Puts the object in, for a caller that is inside as the writer. It is in the log then, and whoever enters
+    /// next finds it.
+    ///
+    /// # Safety
+    /// As for [`insert`](Self::insert). The caller is inside as the writer, and looks for no object until it
+    /// leaves.
+    #[inline]
+    pub unsafe fn insert_inside(&self, node: NonNull<Node<P>>) {
+        // SAFETY: the node is alive, as the caller promises.
+        match unsafe { node.as_ref() }.log_insertion() {
+            Logged::InPlace => {}
+            Logged::Queue => {
+                // SAFETY: it is in no queue.
+                unsafe { self.queue.push(node) };
+            }
+        }
+    }
+
     /// Enters as a reader, which finds every object whose insertion has returned. `put_in` is as for
-    /// [`insert`](Self::insert). The caller leaves by [`release_shared`](kilocore_locks::RawRwLock::release_shared).
+    /// [`insert`](Self::insert). The caller leaves by [`leave`](Self::leave).
     ///
     /// # Safety
     /// `lock` is that of the structure.
     #[inline]
-    pub unsafe fn enter<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn enter<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         put_in: impl FnMut(NonNull<Node<P>>),
     ) -> Released<P> {
+        self.begin_looking();
         lock.acquire_shared();
         if self.is_empty() {
             return Released::none();
@@ -246,25 +380,43 @@ impl<P: Platform> InsertionLog<P> {
         unsafe { self.catch_up(lock, put_in) }
     }
 
+    /// Leaves as a reader.
+    ///
+    /// # Safety
+    /// The caller has entered by [`enter`](Self::enter) or [`try_enter`](Self::try_enter), and has not left.
+    /// `lock` is that of the structure.
+    #[inline]
+    pub unsafe fn leave<L: RawRwLock<P, Reader = ()>>(&self, lock: &L) {
+        // SAFETY: by the caller's promise.
+        unsafe { lock.release_shared(()) };
+        self.end_looking();
+    }
+
     /// Does what [`enter`](Self::enter) does if that is possible without waiting for a thread that is
     /// inside. Returns whether it did.
     ///
     /// # Safety
     /// `lock` is that of the structure.
     #[inline]
-    pub unsafe fn try_enter<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn try_enter<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         put_in: impl FnMut(NonNull<Node<P>>),
     ) -> (bool, Released<P>) {
+        self.begin_looking();
         if lock.try_acquire_shared().is_none() {
+            self.end_looking();
             return (false, Released::none());
         }
         if self.is_empty() {
             return (true, Released::none());
         }
         // SAFETY: acquired above.
-        unsafe { self.try_catch_up(lock, put_in) }
+        let (inside, released) = unsafe { self.try_catch_up(lock, put_in) };
+        if !inside {
+            self.end_looking();
+        }
+        (inside, released)
     }
 
     /// Applies the log for a reader that has entered by itself, before it reads: for callers that look at
@@ -274,16 +426,17 @@ impl<P: Platform> InsertionLog<P> {
     /// # Safety
     /// The caller is inside as a reader. `lock` is that of the structure.
     #[cold]
-    pub unsafe fn catch_up<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn catch_up<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         put_in: impl FnMut(NonNull<Node<P>>),
     ) -> Released<P> {
         // SAFETY: the caller is inside as a reader.
         unsafe { lock.release_shared(()) };
-        // SAFETY: by the caller's promise.
-        let released = unsafe { self.acquire(lock, put_in) };
-        // What is pushed from now on finds the lock held.
+        lock.acquire();
+        // SAFETY: acquired above.
+        let released = unsafe { self.apply(put_in) };
+        // What is pushed from now on finds that somebody looks.
         // SAFETY: acquired above.
         unsafe { lock.downgrade() };
         released
@@ -295,7 +448,7 @@ impl<P: Platform> InsertionLog<P> {
     /// # Safety
     /// The caller is inside as a reader. `lock` is that of the structure.
     #[cold]
-    pub unsafe fn try_catch_up<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn try_catch_up<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         put_in: impl FnMut(NonNull<Node<P>>),
@@ -313,18 +466,30 @@ impl<P: Platform> InsertionLog<P> {
     }
 
     /// Enters as the writer, which finds every object whose insertion has returned. `put_in` is as for
-    /// [`insert`](Self::insert). The caller leaves by [`release`](kilocore_locks::RawRwLock::release).
+    /// [`insert`](Self::insert). The caller leaves by [`release`](Self::release).
     ///
     /// # Safety
     /// `lock` is that of the structure.
-    pub unsafe fn acquire<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn acquire<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         put_in: impl FnMut(NonNull<Node<P>>),
     ) -> Released<P> {
+        self.begin_looking();
         lock.acquire();
         // SAFETY: acquired above.
         unsafe { self.apply(put_in) }
+    }
+
+    /// Leaves as the writer.
+    ///
+    /// # Safety
+    /// The caller has entered by [`acquire`](Self::acquire), and has not left. `lock` is that of the structure.
+    #[inline]
+    pub unsafe fn release<L: RawRwLock<P, Reader = ()>>(&self, lock: &L) {
+        // SAFETY: by the caller's promise.
+        unsafe { lock.release() };
+        self.end_looking();
     }
 
     /// Applies the log after the threads that are inside have left. `put_in` is as for
@@ -333,16 +498,18 @@ impl<P: Platform> InsertionLog<P> {
     /// # Safety
     /// `lock` is that of the structure.
     #[cold]
-    pub unsafe fn synchronize<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn synchronize<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         put_in: impl FnMut(NonNull<Node<P>>),
     ) -> Released<P> {
-        // SAFETY: by the caller's promise.
-        let released = unsafe { self.acquire(lock, put_in) };
+        lock.acquire();
         // SAFETY: acquired above.
-        unsafe { lock.release() };
-        released
+        unsafe {
+            let released = self.apply(put_in);
+            lock.release();
+            released
+        }
     }
 
     /// Applies the log unless a thread is inside, and returns whether it did. `put_in` is as for
@@ -351,7 +518,7 @@ impl<P: Platform> InsertionLog<P> {
     /// # Safety
     /// `lock` is that of the structure.
     #[cold]
-    pub unsafe fn try_synchronize<L: TellsHeld<P, Reader = ()>>(
+    pub unsafe fn try_synchronize<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
         put_in: impl FnMut(NonNull<Node<P>>),
@@ -360,18 +527,19 @@ impl<P: Platform> InsertionLog<P> {
             return (false, Released::none());
         }
         // SAFETY: acquired just above.
-        let released = unsafe { self.apply(put_in) };
-        // SAFETY: as above.
-        unsafe { lock.release() };
-        (true, released)
+        unsafe {
+            let released = self.apply(put_in);
+            lock.release();
+            (true, released)
+        }
     }
 
-    /// Returns whether the log is empty. A thread that has entered in another way than by this log's
-    /// functions calls this after it has entered. If the log is empty, the thread finds every object
-    /// whose insertion has returned; if not, it has to [`apply`](Self::apply) the log.
+    /// Returns whether the log is empty, for a thread that has said that it [looks](Self::begin_looking) and has entered.
+    /// If it is, the thread finds every object whose insertion has returned; if not, it has to
+    /// [`apply`](Self::apply) the log. While cancelled nodes are taken out, the log counts as not empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty_in_order()
+        self.nobody_takes() && self.queue.is_empty_in_order()
     }
 
     /// Applies the log. `put_in` is as for [`insert`](Self::insert).
@@ -380,7 +548,9 @@ impl<P: Platform> InsertionLog<P> {
     /// The caller holds the lock of the structure as the writer.
     pub unsafe fn apply(&self, mut put_in: impl FnMut(NonNull<Node<P>>)) -> Released<P> {
         let mut released = Released::none();
+        self.begin_taking();
         if self.queue.is_empty_in_order() {
+            self.end_taking();
             return released;
         }
         // The list is newest first, and objects are put in in the order in which they were pushed, as they
@@ -397,8 +567,9 @@ impl<P: Platform> InsertionLog<P> {
                 oldest = node.as_ptr();
             }
         };
-        // SAFETY: only the lock's holder takes the queue, and the caller is the holder.
+        // SAFETY: only one thread takes at a time, as `taking` says.
         unsafe { self.queue.take(&mut reverse) };
+        self.end_taking();
         while let Some(node) = NonNull::new(oldest) {
             // SAFETY: as above.
             let at = unsafe { node.as_ref() };
@@ -412,6 +583,54 @@ impl<P: Platform> InsertionLog<P> {
             }
         }
         released
+    }
+}
+
+/// Nodes that are linked from the newest to the oldest.
+struct Chain<P: Platform> {
+    newest: NonNull<Node<P>>,
+    oldest: NonNull<Node<P>>,
+}
+
+/// What was in the queue.
+struct Swept<P: Platform> {
+    /// Those that stay, in their order.
+    kept: Option<Chain<P>>,
+    /// How many these are.
+    pending: u32,
+    released: Released<P>,
+}
+
+impl<P: Platform> Swept<P> {
+    /// Adds a chain.
+    ///
+    /// # Safety
+    /// The caller has taken it from the queue.
+    unsafe fn add(&mut self, newest: NonNull<Node<P>>) {
+        let mut next = newest.as_ptr();
+        while let Some(node) = NonNull::new(next) {
+            // SAFETY: it was taken from the queue and is not out of it yet, so it lives, and the link is this
+            // thread's.
+            let at = unsafe { node.as_ref() };
+            next = linked(at);
+            match at.sweep() {
+                None => self.keep(node),
+                Some(Claimed::Released) => self.released.add(node),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn keep(&mut self, node: NonNull<Node<P>>) {
+        if let Some(Chain { oldest, .. }) = &mut self.kept {
+            // SAFETY: as above: it stays in the queue.
+            // Relaxed: the push of the chain publishes it.
+            unsafe { oldest.as_ref() }.next.store(node.as_ptr(), Ordering::Relaxed);
+            *oldest = node;
+        } else {
+            self.kept = Some(Chain { newest: node, oldest: node });
+        }
+        self.pending += 1;
     }
 }
 

@@ -83,8 +83,7 @@
 //!   together make a few updates a microsecond. It costs 64 KiB a core, which all roots share.
 //! * [`PromptLdu`] logs insertions only, and its removals are prompt: when one has returned, no read that
 //!   is under way has seen the object.
-//! * The root's lock may be any [`RawRwLock`](kilocore_locks::RawRwLock); that of a `PromptLdu`
-//!   [tells whether it is held](kilocore_locks::TellsHeld).
+//! * The root's lock may be any [`RawRwLock`](kilocore_locks::RawRwLock).
 //! * [`adapters`] contains an interval tree, a list and a hash set.
 //! * [`raw`] is the log without a structure, for kernels and for C. The C header is
 //!   `libs/c/include/kilocore_ldu.h`.

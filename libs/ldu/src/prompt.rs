@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::ptr::NonNull;
 
-use kilocore_locks::{Rwsem, TellsHeld};
+use kilocore_locks::{RawRwLock, Rwsem};
 use kilocore_platform::{Padded, Platform};
 
 use crate::guarded::{ElsewhereError, Guarded, In, Out, elsewhere, free, insert_by, remove_by};
@@ -49,7 +49,7 @@ pub struct PromptLdu<P, S, L = Rwsem<P, TURNS>>
 where
     P: Platform,
     S: Structure,
-    L: TellsHeld<P, Reader = ()>,
+    L: RawRwLock<P, Reader = ()>,
 {
     root: Box<Root<P, S, L>>,
 }
@@ -63,7 +63,7 @@ struct Root<P: Platform, S: Structure, L> {
     structure: Guarded<P, S>,
 }
 
-impl<P: Platform, S: Structure, L: TellsHeld<P, Reader = ()>> PromptLdu<P, S, L> {
+impl<P: Platform, S: Structure, L: RawRwLock<P, Reader = ()>> PromptLdu<P, S, L> {
     /// Puts `structure`, which must be empty, behind a log.
     pub fn new(structure: S) -> Self {
         Self::with_limit(structure, Limits::default().nodes)
@@ -198,7 +198,7 @@ impl<P: Platform, S: Structure, L: TellsHeld<P, Reader = ()>> PromptLdu<P, S, L>
         let root = &*self.root;
         // SAFETY: the lock is the root's.
         let released = unsafe { root.log.enter(&*root.lock, |node| root.put_in(node)) };
-        let inside = Leave { lock: &*root.lock, platform: core::marker::PhantomData };
+        let inside = Leave { log: &root.log, lock: &*root.lock };
         // SAFETY: this thread is inside as a reader until `inside` is dropped.
         let result = unsafe { root.structure.show(show) };
         drop(inside);
@@ -242,7 +242,7 @@ impl<P: Platform, S: Structure, L> Root<P, S, L> {
     }
 }
 
-impl<P: Platform, S: Structure, L: TellsHeld<P, Reader = ()>> Drop for PromptLdu<P, S, L> {
+impl<P: Platform, S: Structure, L: RawRwLock<P, Reader = ()>> Drop for PromptLdu<P, S, L> {
     /// Applies the log, so that removed objects are freed. Objects that are still inserted stay in
     /// memory, as their tokens refer to them.
     fn drop(&mut self) {
@@ -251,20 +251,20 @@ impl<P: Platform, S: Structure, L: TellsHeld<P, Reader = ()>> Drop for PromptLdu
 }
 
 /// Leaves as a reader when it is dropped, so a reader leaves even if its `show` panics.
-struct Leave<'a, P: Platform, L: TellsHeld<P, Reader = ()>> {
+struct Leave<'a, P: Platform, L: RawRwLock<P, Reader = ()>> {
+    log: &'a InsertionLog<P>,
     lock: &'a L,
-    platform: core::marker::PhantomData<P>,
 }
 
-impl<P: Platform, L: TellsHeld<P, Reader = ()>> Drop for Leave<'_, P, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Drop for Leave<'_, P, L> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: a `Leave` is made right after entering.
-        unsafe { self.lock.release_shared(()) };
+        unsafe { self.log.leave(self.lock) };
     }
 }
 
-impl<P: Platform, S: Structure, L: TellsHeld<P, Reader = ()>> fmt::Debug for PromptLdu<P, S, L> {
+impl<P: Platform, S: Structure, L: RawRwLock<P, Reader = ()>> fmt::Debug for PromptLdu<P, S, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PromptLdu").field("log", &*self.root.log).finish_non_exhaustive()
     }

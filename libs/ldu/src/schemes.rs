@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::marker::PhantomData;
 
-use kilocore_locks::{RawRwLock, TellsHeld};
+use kilocore_locks::RawRwLock;
 use kilocore_platform::Platform;
 
 use crate::adaptive::Adaptive;
@@ -142,7 +142,7 @@ pub struct Prompt<P: Platform, L> {
     parts: PhantomData<fn(P) -> L>,
 }
 
-impl<P: Platform, L: TellsHeld<P, Reader = ()>> Scheme<P> for Prompt<P, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Scheme<P> for Prompt<P, L> {
     type Hook = Node<P>;
     type Thread = ();
     type Root<S: Search> = PromptLdu<P, S, L>;

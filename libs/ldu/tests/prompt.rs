@@ -2,7 +2,6 @@
 //! tell whether it is held, is caught.
 
 use crate::common;
-use crate::common::enters_by_inner;
 
 use std::ptr::NonNull;
 
@@ -15,8 +14,8 @@ use kilocore_checking::{
 };
 use kilocore_ldu::raw::{Inserted, InsertionLog, Node, Removed};
 use kilocore_ldu::{Global, Ldu, Limits, PromptLdu};
-use kilocore_locks::{CentralRw, RawRwLock, Rwsem, TellsHeld};
-use kilocore_platform::{CpuId, Loom, Native, NodeId, Ordering, Platform, Shuttle};
+use kilocore_locks::{CentralRw, RawRwLock, Rwsem};
+use kilocore_platform::{CpuId, Loom, Native, NodeId, Shuttle};
 
 use Step::{Insert, InsertDirectly, Look, Remove};
 
@@ -34,19 +33,6 @@ fn together(_: u32) {
     Loom::place(CpuId(0), NodeId(0));
 }
 
-/// A lock that says nobody is inside.
-struct NeverHeld<L>(L);
-
-enters_by_inner!([P: Platform, L: RawRwLock<P, Reader = ()>] NeverHeld<L>, P, L);
-
-// SAFETY: it does not keep the promise, which is what the test is about. What goes wrong is that a read
-// misses an object.
-unsafe impl<P: Platform, L: RawRwLock<P, Reader = ()>> TellsHeld<P> for NeverHeld<L> {
-    fn is_held(&self) -> bool {
-        false
-    }
-}
-
 #[test]
 fn an_insertion_is_seen_by_reads_that_are_under_way() {
     for before in Before::ALL {
@@ -54,6 +40,78 @@ fn an_insertion_is_seen_by_reads_that_are_under_way() {
             model(Some(3), move || prompt::inserted::<Machine, Prompt<_>>((), limits, before));
             model(Some(3), move || prompt::inserted::<Shipped, Prompt<_>>((), limits, before));
         }
+    }
+}
+
+#[test]
+fn an_insertion_need_not_wait_for_a_removal() {
+    for limits in [WIDE, TIGHT] {
+        model(Some(2), move || prompt::inserted_beside_a_removal::<Machine, Prompt<_>>((), limits));
+        model(Some(2), move || prompt::inserted_beside_a_removal::<Shipped, Prompt<_>>((), limits));
+    }
+}
+
+#[test]
+fn an_insertion_into_a_full_log_is_seen() {
+    let narrow = Limits { nodes: 2, age: None };
+    model(Some(2), move || prompt::inserted_into_a_full_log::<Machine, Prompt<_>>((), narrow));
+    model(Some(2), move || prompt::inserted_into_a_full_log::<Shipped, Prompt<_>>((), narrow));
+}
+
+#[test]
+fn a_full_log_and_an_insertion_exclude_each_other() {
+    const NODE: Source = Source {
+        file: "libs/ldu/src/node/insertion.rs",
+        text: include_str!("../src/node/insertion.rs"),
+    };
+    let narrow = Limits { nodes: 2, age: None };
+    let run = move || prompt::inserted_into_a_full_log::<Machine, Prompt<_>>((), narrow);
+    let planted = || verdict(|| model(Some(2), run));
+    let found = plant(NODE, "compare_exchange(CANCELLED, 0", Error::InTwoSteps, planted);
+    assert!(found.is_err(), "loom finds nothing wrong with a node that leaves in two steps");
+}
+
+#[test]
+fn a_full_log_keeps_what_is_pending() {
+    let (log, lock) = (InsertionLog::<Native>::new(), CentralRw::<Native>::new());
+    let mut kept = Vec::new();
+    let mut swept = 0;
+    let mut is_full = 0;
+    for number in 0..1000 {
+        let node = NonNull::from(Box::leak(Box::new(Node::<Native>::new())));
+        // SAFETY: the node is this thread's, and stays until it is out of the log.
+        unsafe {
+            assert!(log.adopt(node.as_ref()));
+            let (how, released) = log.insert(&lock, node, 64, |_| panic!("few are pending"));
+            is_full += u32::from(how == Inserted::Swept);
+            released.free_all(|node| {
+                swept += 1;
+                drop(Box::from_raw(node.as_ptr()));
+            });
+            if number % 100 == 0 {
+                kept.push(node);
+            } else {
+                assert!(log.cancel(node.as_ref()));
+                assert!(!node.as_ref().give_up(), "the log has it");
+            }
+        }
+    }
+    assert!(is_full > 5 && swept > 500, "full {is_full} times, and {swept} left it");
+    let mut found = Vec::new();
+    lock.acquire();
+    // SAFETY: acquired above, and as above.
+    unsafe {
+        let released = log.apply(|node| found.push(node));
+        lock.release();
+        released.free_all(|node| {
+            swept += 1;
+            drop(Box::from_raw(node.as_ptr()));
+        });
+        assert_eq!(found.len() + swept, 1000);
+        found.sort();
+        kept.sort();
+        assert_eq!(found, kept);
+        found.into_iter().for_each(|node| drop(Box::from_raw(node.as_ptr())));
     }
 }
 
@@ -78,16 +136,6 @@ fn a_log_of_removals_is_caught() {
     assert!(found.as_ref().is_err_and(|found| found.contains(IN_HAND)), "{found:?}");
 }
 
-#[test]
-fn an_insertion_that_does_not_look_at_the_lock_is_caught() {
-    type Blind = Prompt<Machine, NeverHeld<CentralRw<Machine>>>;
-    for before in Before::ALL {
-        let run = move || prompt::inserted::<Machine, Blind>((), WIDE, before);
-        let found = verdict(|| model(Some(3), run));
-        assert!(found.as_ref().is_err_and(|found| found.contains(UNSEEN)), "{before:?}: {found:?}");
-    }
-}
-
 /// What loom finds if one call of the source goes wrong.
 fn planted<P: Threads>(source: Source, call: &str, error: Error) -> Result<(), String> {
     plant(source, call, error, || {
@@ -100,16 +148,13 @@ fn planted<P: Threads>(source: Source, call: &str, error: Error) -> Result<(), S
     })
 }
 
+const LOG: Source =
+    Source { file: "libs/ldu/src/insertion_log.rs", text: include_str!("../src/insertion_log.rs") };
+
 #[test]
-fn both_looks_have_to_be_sequentially_consistent() {
-    const LOG: Source =
-        Source { file: "libs/ldu/src/global.rs", text: include_str!("../src/global.rs") };
-    let weaker = Error::Weakened(Ordering::Acquire);
-    let found = planted::<Shipped>(LOG, "load(Ordering::SeqCst)", weaker);
+fn a_reader_that_does_not_say_so_is_caught() {
+    let found = planted::<Machine>(LOG, "fetch_add(1, Ordering::SeqCst)", Error::Lost);
     assert!(found.as_ref().is_err_and(|found| found.contains(UNSEEN)), "{found:?}");
-    let found =
-        planted::<Shipped>(LOG, "load(Ordering::SeqCst)", Error::Weakened(Ordering::SeqCst));
-    assert_eq!(found, Ok(()));
 }
 
 #[test]
@@ -159,7 +204,7 @@ fn entries_that_only_the_log_orders() {
 #[test]
 fn larger_programs() {
     type Large = Altered<Shuttle, Sound>;
-    fn check<L: TellsHeld<Large, Reader = ()>>() {
+    fn check<L: RawRwLock<Large, Reader = ()>>() {
         const STEPS: &[Step] = &[Insert, Look, Remove, Insert, Look];
         let on_two = |thread| Shuttle::place(CpuId(thread % 2), NodeId(0));
         let (schedules, depth) = (1_500, 4);
@@ -195,7 +240,13 @@ fn another_language_sees_whether_a_log_is_empty() {
         // SAFETY: it begins with a pointer.
         unsafe { (&raw const log).cast::<*const ()>().read_volatile() }
     };
-    assert_eq!((size_of_val(&log), size_of::<Node<Native>>()), (24, 24));
+    assert_eq!((size_of_val(&log), size_of::<Node<Native>>()), (32, 24));
+    // SAFETY: the words are there, as Linux's C has them: who looks, and who takes.
+    let words = || unsafe { (&raw const log).cast::<[u32; 8]>().read_volatile() };
+    log.begin_looking();
+    assert_eq!(words()[6..], [1, 0]);
+    log.end_looking();
+    assert_eq!(words()[6..], [0, 0]);
     // SAFETY: its words are zero, which is the node of an object that never was in a structure.
     let node: Node<Native> = unsafe { std::mem::zeroed() };
     assert!(node.is_settled() && first().is_null());
@@ -226,23 +277,29 @@ fn who_enters_by_itself_catches_up() {
     unsafe {
         assert!(log.adopt(&node));
         log.insert(&lock, NonNull::from(&node), 512, |_| ()).1.free_all(|_| ());
+        log.begin_looking();
         lock.acquire_shared();
         assert!(!log.is_empty());
         log.catch_up(&lock, |_| inside += 1).free_all(|_| ());
-        assert!(log.is_empty() && lock.is_held() && lock.try_acquire_shared().is_some());
+        assert!(log.is_empty() && !lock.try_acquire() && lock.try_acquire_shared().is_some());
         lock.release_shared(());
-        lock.release_shared(());
+        log.leave(&lock);
         assert_eq!(log.remove(&lock, NonNull::from(&node), |_| inside -= 1), Removed::Directly);
         // With somebody else inside, it cannot without waiting.
         log.insert(&lock, NonNull::from(&node), 512, |_| ()).1.free_all(|_| ());
         lock.acquire_shared();
-        lock.acquire_shared();
-        assert!(!log.try_catch_up(&lock, |_| inside += 1).0);
+        assert!(!log.try_enter(&lock, |_| inside += 1).0);
         lock.release_shared(());
         let (entered, _) = log.try_enter(&lock, |_| inside += 1);
         assert!(entered && inside == 1);
-        lock.release_shared(());
+        log.leave(&lock);
         log.remove(&lock, NonNull::from(&node), |_| inside -= 1);
+        // Nobody looks any more, so it does not matter that somebody is inside.
+        lock.acquire_shared();
+        let (how, _) = log.insert(&lock, NonNull::from(&node), 512, |_| ());
+        assert_eq!((how, log.cancel(&node)), (Inserted::Logged, true));
+        lock.release_shared(());
+        log.synchronize(&lock, |_| ()).free_all(|_| ());
     }
     assert_eq!((inside, node.is_settled()), (0, true));
 }

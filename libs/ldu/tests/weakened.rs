@@ -15,7 +15,7 @@ use common::programs::{self, Step};
 use common::{Census, ledger};
 use kilocore_checking::{Alteration, Altered, LoadsConflict, Thorough, model};
 use kilocore_ldu::{Always, Global, Ldu, PerCore, PromptLdu, Slots};
-use kilocore_locks::{CentralRw, NoSharing, TellsHeld, Ttas};
+use kilocore_locks::{CentralRw, NoSharing, Ttas};
 use kilocore_platform::{CpuId, Loom, NodeId};
 
 use Step::{Insert, Look, Remove};
@@ -44,13 +44,6 @@ fn apart(thread: u32) {
 struct Kept(CentralRw<Machine<Thorough>>);
 
 enters_by_inner!([A: Alteration] Kept, Machine<A>, CentralRw<Machine<Thorough>>);
-
-// SAFETY: the lock inside keeps the promise.
-unsafe impl<A: Alteration> TellsHeld<Machine<A>> for Kept {
-    fn is_held(&self) -> bool {
-        self.0.is_held()
-    }
-}
 
 /// Each program and its name.
 fn programs<A: Alteration>() -> [(&'static str, fn()); 7] {

@@ -17,8 +17,8 @@
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 
 use crate::reader_limit::too_many_readers;
-use crate::word::{enter_unless, look_in_order};
-use crate::{LockInfo, RawRwLock, TellsHeld, Waiting};
+use crate::word::enter_unless;
+use crate::{LockInfo, RawRwLock, Waiting};
 
 /// The bit that is set while a thread may be parked on the gate.
 const PARKED: u32 = 1;
@@ -112,8 +112,7 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
 
     #[inline]
     fn acquire_shared(&self) {
-        // Argued: sequentially consistent for `TellsHeld`, as in `word.rs`.
-        let before = self.state.fetch_add(READER, Ordering::SeqCst);
+        let before = self.state.fetch_add(READER, Ordering::Acquire);
         // A test of what the addition leaves, so that the processor needs no more than its flags.
         if before.wrapping_add(READER) >= CROWDED {
             self.acquire_shared_slowly();
@@ -172,15 +171,6 @@ unsafe impl<P: Platform> RawRwLock<P> for CentralRw<P> {
 
     fn has_writer(&self) -> bool {
         self.state.load(Ordering::Relaxed) >= WRITER
-    }
-}
-
-// SAFETY: a thread enters by a sequentially consistent change of the word. It is counted there until it
-// leaves by a release. A reader that is counted while a writer is inside counts as inside.
-unsafe impl<P: Platform> TellsHeld<P> for CentralRw<P> {
-    #[inline]
-    fn is_held(&self) -> bool {
-        look_in_order::<P, _>(&self.state) >= READER
     }
 }
 

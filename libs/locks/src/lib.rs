@@ -2,8 +2,7 @@
 //!
 //! Each algorithm is one file, generic over [`Platform`](kilocore_platform::Platform). The file
 //! begins with what the lock is, where it comes from, and where it departs from its source. The
-//! locks implement [`RawLock`] or, if they distinguish readers from writers, [`RawRwLock`]. Some of the
-//! latter tell whether anybody is inside ([`TellsHeld`]).
+//! locks implement [`RawLock`] or, if they distinguish readers from writers, [`RawRwLock`].
 //! [`LockId`] is the registry of the former, and [`RwLockId`] that of the latter. The command line,
 //! the benchmarks, the model checks, the simulator and `kilocore run` use them. `registry.rs` says how
 //! to add a lock.
@@ -111,7 +110,6 @@ mod side_queues;
 mod signal;
 #[cfg(feature = "lock_api")]
 pub mod sync;
-mod tells_held;
 #[cfg(feature = "native")]
 mod thread_condition;
 mod waiting_room;
@@ -135,7 +133,6 @@ pub use registry::{LockInfo, UnknownLock, UnknownRwLock, Waiting};
 pub use rwsem::Rwsem;
 pub use side_queues::{SideQueues, SmallLock};
 pub use signal::{Manner, Parking, Spinning};
-pub use tells_held::TellsHeld;
 #[cfg(feature = "native")]
 pub use thread_condition::ThreadCondition;
 pub use waiting_room::{Fences, Guest, Room, SymmetricFences};

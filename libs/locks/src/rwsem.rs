@@ -58,8 +58,8 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Padded, Platform, Wait};
 use self::queue::{Line, Queue, Waiter, Wish};
 use crate::raw::free_abandoned;
 use crate::reader_limit::too_many_readers;
-use crate::word::{enter_unless, look_in_order};
-use crate::{Mcs, RawLock, RawRwLock, TellsHeld};
+use crate::word::enter_unless;
+use crate::{Mcs, RawLock, RawRwLock};
 
 /// The bit that is set while a writer is inside.
 const WRITER: u32 = 1 << 31;
@@ -108,8 +108,8 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
             }
             // Acquire: we see what the writers and readers wrote whose leaving made the word free.
             // All changes of the word are read-modify-writes, so we see every release before this
-            // one. Argued: sequentially consistent for `TellsHeld`, as in `word.rs`.
-            match self.count.compare_exchange(seen, next, Ordering::SeqCst, Ordering::Relaxed) {
+            // one.
+            match self.count.compare_exchange(seen, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return free,
                 Err(now) => seen = now,
             }
@@ -234,9 +234,8 @@ impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> Rwsem<P, TURNS, GIVES_
     /// Admits the readers at the head of the queue, unless a writer is inside.
     fn let_readers_in(&self, line: &mut Line<P>) {
         let (readers, all) = line.leading_readers();
-        // Acquire: we see what the writer wrote that was inside before. Argued: sequentially consistent
-        // for `TellsHeld`, as in `word.rs`.
-        let before = self.count.fetch_add(readers, Ordering::SeqCst);
+        // Acquire: we see what the writer wrote that was inside before.
+        let before = self.count.fetch_add(readers, Ordering::Acquire);
         if before & WRITER != 0 {
             // That writer has passed the queue. It calls the readers when it leaves.
             let insist = line.passes_over(bound::<P>()) && before & HANDOVER == 0;
@@ -290,8 +289,7 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
 
     #[inline]
     fn acquire_shared(&self) {
-        // Argued: sequentially consistent for `TellsHeld`, as in `word.rs`.
-        let before = self.count.fetch_add(1, Ordering::SeqCst);
+        let before = self.count.fetch_add(1, Ordering::Acquire);
         if before & (WRITER | QUEUED | CROWDED) != 0 {
             self.acquire_shared_slowly(before);
         }
@@ -347,17 +345,6 @@ unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> RawRwLock<P>
 
     fn has_writer(&self) -> bool {
         self.count.load(Ordering::Relaxed) & WRITER != 0
-    }
-}
-
-// SAFETY: a thread enters by a sequentially consistent change of the word, its own or that of the thread
-// that admits it. It is counted there until it leaves by a release.
-unsafe impl<P: Platform, const TURNS: u32, const GIVES_UP: bool> TellsHeld<P>
-    for Rwsem<P, TURNS, GIVES_UP>
-{
-    #[inline]
-    fn is_held(&self) -> bool {
-        look_in_order::<P, _>(&*self.count) & (WRITER | READERS) != 0
     }
 }
 

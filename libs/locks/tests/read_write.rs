@@ -8,14 +8,12 @@ use std::sync::Arc;
 
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sequential, Sound, Thorough};
 use common::read_write::{Deed, Pair, Read, Write, WriteAndRead};
-use common::read_write::{
-    awaits_a_reader, destroyed_by_last, leaves_a_note, lets_readers_in, program,
-};
+use common::read_write::{awaits_a_reader, destroyed_by_last, lets_readers_in, program};
 use common::read_write::{trying, trying_to_read, two_kinds_of_readers};
 use common::verdict;
 use kilocore_locks::{
     BravoCentral, BravoPhaseFair, BravoWriterFirst, CentralRw, NoSharing, PerCore, PhaseFair,
-    RawRwLock, ReaderFirst, RwLockId, RwLockVisitor, Rwsem, TellsHeld, Ticket, WriterFirst,
+    RawRwLock, ReaderFirst, RwLockId, RwLockVisitor, Rwsem, Ticket, WriterFirst,
 };
 use kilocore_platform::{Loom, Native, Shuttle};
 
@@ -156,36 +154,6 @@ fn loom_explores_looks_that_are_sequentially_consistent() {
     model(Some(3), || {
         program::<Machine, BravoWriterFirst<Machine>>(&[&[Read, Read], &[Write]]);
     });
-}
-
-#[test]
-fn whoever_enters_sees_the_note_or_is_seen() {
-    type InOrder = Altered<Loom, Sequential>;
-    for shared in [true, false] {
-        model(None, move || leaves_a_note::<Plainly, CentralRw<Plainly>>(shared));
-        model(Some(3), move || leaves_a_note::<Plainly, Rwsem<Plainly>>(shared));
-        model(None, move || leaves_a_note::<InOrder, CentralRw<InOrder>>(shared));
-        model(Some(3), move || leaves_a_note::<InOrder, Rwsem<InOrder>>(shared));
-    }
-}
-
-#[test]
-fn a_lock_says_that_it_is_held() {
-    fn check<L: TellsHeld<Native, Reader = ()>>() {
-        let lock = L::new();
-        assert!(!lock.is_held());
-        lock.acquire();
-        assert!(lock.is_held());
-        // SAFETY: acquired above; then the only reader.
-        unsafe {
-            lock.downgrade();
-            assert!(lock.is_held());
-            lock.release_shared(());
-        }
-        assert!(!lock.is_held());
-    }
-    check::<CentralRw<Native>>();
-    check::<Rwsem<Native>>();
 }
 
 /// A lock that does not touch its memory once it has admitted who comes next.

@@ -6,9 +6,9 @@ use crate::common;
 
 use common::altered::planted::{Error, Source, plant};
 use common::altered::{Alteration, Altered, NoAcquire, NoRelease, Sequential, Sound, Thorough};
-use common::read_write::{Read, Write, leaves_a_note, program};
+use common::read_write::{Read, Write, program};
 use common::{model, programs, verdict};
-use kilocore_locks::{BravoWriterFirst, CentralRw, LockId, LockVisitor, RawLock};
+use kilocore_locks::{BravoWriterFirst, LockId, LockVisitor, RawLock};
 use kilocore_platform::{Loom, Ordering};
 
 /// Two threads that increment once each, under loom.
@@ -106,16 +106,6 @@ fn a_biased_lock_depends_on_what_is_sequentially_consistent() {
     let message = plant(source!("bravo.rs"), look, weaker, || verdict(check))
         .expect_err("loom finds nothing wrong with a weaker look");
     assert!(message.contains("Causality violation"), "{message}");
-}
-
-/// The look at a lock that tells whether it is held, as it ships.
-#[test]
-fn a_look_at_a_lock_has_to_be_sequentially_consistent() {
-    type Machine = Altered<Loom, Sequential>;
-    let check = || model(None, || leaves_a_note::<Machine, CentralRw<Machine>>(true));
-    let weaker = Error::Weakened(Ordering::Acquire);
-    let found = plant(source!("word.rs"), "load(Ordering::SeqCst)", weaker, || verdict(check));
-    assert!(found.as_ref().is_err_and(|found| found.contains("neither sees")), "{found:?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ type Log = InsertionLog<Kernel>;
 type Entry = Node<Kernel>;
 
 // What the C header states.
-const _: () = assert!(size_of::<Log>() == 24 && align_of::<Log>() == 8);
+const _: () = assert!(size_of::<Log>() == 32 && align_of::<Log>() == 8);
 const _: () = assert!(size_of::<Entry>() == 24 && align_of::<Entry>() == 8);
 
 unsafe extern "C" {
@@ -35,10 +35,12 @@ pub enum Logged {
     Elsewhere = 0,
     /// It is in the log.
     Pending = 1,
-    /// The lock was held, so the log was applied.
+    /// Somebody looks for VMAs, so the log was applied.
     Held = 2,
-    /// The log was full, so it was applied.
+    /// The log was full, and much of it was not cancelled, so it was applied.
     Full = 3,
+    /// The log was full, so that what was cancelled has left it.
+    Swept = 4,
 }
 
 fn free(released: Released<Kernel>) {
@@ -85,6 +87,25 @@ pub unsafe extern "C" fn i_mmap_log_insert(
         Inserted::Logged => Logged::Pending,
         Inserted::Held => Logged::Held,
         Inserted::Full => Logged::Full,
+        Inserted::Swept => Logged::Swept,
+    }
+}
+
+/// Logs that a VMA is put in, for a caller that holds the lock. Returns false, and has done nothing, if the VMA is
+/// another log's.
+///
+/// # Safety
+/// `log` is that of the VMA's file. The caller owns the VMA, which is in no tree, and holds the lock for writing. It
+/// looks for no VMA until it leaves.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn i_mmap_log_insert_inside(log: &Log, entry: NonNull<Entry>) -> bool {
+    // SAFETY: by the caller's promise. The VMA is freed only after `i_mmap_log_keeps` or `i_mmap_ldu_free`.
+    unsafe {
+        let adopted = log.adopt(entry.as_ref());
+        if adopted {
+            log.insert_inside(entry);
+        }
+        adopted
     }
 }
 

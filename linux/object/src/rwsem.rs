@@ -3,7 +3,7 @@
 
 use core::cell::UnsafeCell;
 
-use kilocore_locks::{RawRwLock, TellsHeld};
+use kilocore_locks::RawRwLock;
 
 use crate::kernel::{Kernel, bug};
 
@@ -15,7 +15,6 @@ unsafe extern "C" {
     fn down_write_trylock(semaphore: *const Rwsem) -> i32;
     fn up_write(semaphore: *const Rwsem);
     fn downgrade_write(semaphore: *const Rwsem);
-    fn kilocore_rwsem_is_locked(semaphore: *const Rwsem) -> i32;
 }
 
 /// A `struct rw_semaphore` of the kernel's. It is only ever referred to: it has no size here.
@@ -71,15 +70,5 @@ unsafe impl RawRwLock<Kernel> for Rwsem {
     unsafe fn forget_others(&self) {
         // There is no fork in the kernel.
         bug()
-    }
-}
-
-// SAFETY: on x86-64 each change of the semaphore's count by which a thread enters is a locked instruction,
-// and so a full barrier, and the look is a load. The kernel's C looks at the count only, and counts who is
-// inside until it leaves; a reader that another thread admits is counted by that thread.
-unsafe impl TellsHeld<Kernel> for Rwsem {
-    fn is_held(&self) -> bool {
-        // SAFETY: as above.
-        unsafe { kilocore_rwsem_is_locked(self) != 0 }
     }
 }

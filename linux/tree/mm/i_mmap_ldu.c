@@ -21,6 +21,7 @@
  */
 enum i_mmap_logged i_mmap_log_insert(struct i_mmap_log *log, struct rw_semaphore *lock,
 				     struct i_mmap_node *node, u32 limit);
+bool i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_cancel(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_keeps(struct i_mmap_node *node);
 void i_mmap_log_apply(struct i_mmap_log *log);
@@ -29,15 +30,20 @@ bool i_mmap_log_try_catch_up(struct i_mmap_log *log, struct rw_semaphore *lock);
 void i_mmap_ldu_put_in(struct i_mmap_log *log, struct i_mmap_node *node);
 void i_mmap_ldu_free(struct i_mmap_node *node);
 
-static_assert(sizeof(struct i_mmap_log) == 24);
+static_assert(sizeof(struct i_mmap_log) == 32);
 static_assert(sizeof(struct i_mmap_node) == 24);
 static_assert(offsetof(struct i_mmap_log, newest) == 0);
+static_assert(offsetof(struct i_mmap_log, looking) == 24);
+static_assert(offsetof(struct i_mmap_log, taking) == 28);
 
 /*
- * How many VMAs a log may have before an insertion applies it. It bounds how long the next walker waits,
- * and how much memory VMAs take that are gone.
+ * How many VMAs a log may have before an insertion sweeps it. If more than half of them are not gone, it applies the
+ * log: that bounds how long the next walker waits. A CPU has some twenty VMAs of a library in the log at a time.
  */
-#define I_MMAP_LOG_LIMIT 512
+static unsigned int i_mmap_log_limit(void)
+{
+	return max(512U, 64 * nr_cpu_ids);
+}
 
 /* Whether insertions are logged. */
 static DEFINE_STATIC_KEY_FALSE(i_mmap_ldu_on);
@@ -48,8 +54,9 @@ enum i_mmap_count {
 	PUSHED,		/* insertions that were logged */
 	CANCELLED,	/* of these, those that their removal has cancelled */
 	APPLIED,	/* of these, those that were put into the tree */
-	FOUND_HELD,	/* insertions that found the lock held */
-	FOUND_FULL,	/* insertions that found the log full */
+	FOUND_HELD,	/* insertions that found somebody who looks */
+	FOUND_FULL,	/* insertions that found the log full, and applied it */
+	SWEPT,		/* insertions that found it full, and swept it without the lock */
 	APPLICATIONS,	/* how often somebody who took the lock found a log that was not empty */
 	READERS,	/* of these, those who took it for reading */
 	TRIES_FAILED,	/* of those, who could not wait and so went without the lock */
@@ -61,7 +68,7 @@ enum i_mmap_count {
 };
 
 static const char *const i_mmap_count_names[COUNTS] = {
-	"pushed", "cancelled", "applied", "found_held", "found_full", "applications", "readers",
+	"pushed", "cancelled", "applied", "found_held", "found_full", "swept", "applications", "readers",
 	"tries_failed", "kept", "write_locks", "read_locks", "sibling_locks",
 };
 
@@ -148,8 +155,12 @@ bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping
 	i_mmap_choose_first(vma);
 	if (vma_is_shared_maywrite(vma))
 		mapping_allow_writable(mapping);
-	how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem, &vma->i_mmap_node,
-				I_MMAP_LOG_LIMIT);
+	if (i_mmap_is_planted(I_MMAP_BLIND_INSERTIONS))
+		how = i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node) ?
+			I_MMAP_PENDING : I_MMAP_ELSEWHERE;
+	else
+		how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
+					&vma->i_mmap_node, i_mmap_log_limit());
 	if (how == I_MMAP_ELSEWHERE) {
 		if (vma_is_shared_maywrite(vma))
 			mapping_unmap_writable(mapping);
@@ -160,7 +171,9 @@ bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping
 		count(FOUND_HELD);
 	if (how == I_MMAP_FULL)
 		count(FOUND_FULL);
-	if (how != I_MMAP_PENDING)
+	if (how == I_MMAP_SWEPT)
+		count(SWEPT);
+	if (how == I_MMAP_HELD || how == I_MMAP_FULL)
 		i_mmap_ldu_count_lock(true);
 	return true;
 }
@@ -176,6 +189,44 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 	count(CANCELLED);
 	return true;
 }
+
+/* The VMA stays the file's, so what the file counts of it stays. */
+bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	if (!static_branch_unlikely(&i_mmap_ldu_on) || is_vm_hugetlb_page(vma))
+		return false;
+	i_mmap_assert_write_locked(mapping);
+	i_mmap_choose_first(vma);
+	if (!i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node))
+		return false;
+	count(PUSHED);
+	return true;
+}
+
+bool i_mmap_ldu_insert_locked(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	if (!i_mmap_ldu_put_back(vma, mapping))
+		return false;
+	if (vma_is_shared_maywrite(vma))
+		mapping_allow_writable(mapping);
+	return true;
+}
+
+bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	if (!static_branch_unlikely(&i_mmap_ldu_used))
+		return false;
+	if (!i_mmap_log_cancel(&mapping->i_mmap_log, &vma->i_mmap_node))
+		return false;
+	count(CANCELLED);
+	return true;
+}
+
+bool i_mmap_ldu_is_used(void)
+{
+	return static_branch_unlikely(&i_mmap_ldu_used);
+}
+EXPORT_SYMBOL_GPL(i_mmap_ldu_is_used);
 
 void i_mmap_ldu_clear(struct address_space *mapping)
 {

@@ -93,6 +93,8 @@ void i_mmap_lock_insert(struct vm_area_struct *vma, struct address_space *mappin
 		i_mmap_ldu_count_sibling(true);
 	} else {
 		i_mmap_lock_first(mapping);
+		/* The VMA beside which it is put is in the tree now. */
+		i_mmap_log_end_looking(&mapping->i_mmap_log);
 	}
 }
 

@@ -98,4 +98,19 @@ impl<P: Platform> Node<P> {
             }
         }
     }
+
+    /// Takes the node out of its queue if it was cancelled, and returns what is to be done; none, if it is pending.
+    /// The caller is as for [`claim`](Self::claim), and does not take the node's object.
+    pub(crate) fn sweep(&self) -> Option<Claimed> {
+        // Acquire, release: as in `claim`.
+        let left = self.state.compare_exchange(CANCELLED, 0, Ordering::AcqRel, Ordering::Acquire);
+        match left {
+            Ok(_) => Some(Claimed::Nothing),
+            Err(PENDING) => None,
+            Err(seen) => {
+                debug_assert_eq!(seen, CANCELLED | RELEASED, "a node that was never logged");
+                Some(Claimed::Released)
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kilocore_checking::{Threads, quarantine};
 use kilocore_ldu::{Ldu, Limits, Policy, PromptLdu, Queue, Structure};
-use kilocore_locks::{RawRwLock, TellsHeld};
+use kilocore_locks::RawRwLock;
 use kilocore_platform::{Platform, SharedCell};
 
 /// The sum of the entries that are in.
@@ -61,7 +61,7 @@ pub fn entries<P: Threads, Q: Queue<P>, L: RawRwLock<P, Reader = ()>, D: Policy<
 }
 
 /// Does the same with a log of insertions.
-pub fn entries_of_prompt<P: Threads, L: TellsHeld<P, Reader = ()>>() {
+pub fn entries_of_prompt<P: Threads, L: RawRwLock<P, Reader = ()>>() {
     quarantine::begin();
     let ledger = Ledger { sum: 0, platform: PhantomData };
     let root = Arc::new(PromptLdu::<P, Ledger<P>, L>::new(ledger));

@@ -34,11 +34,42 @@ impl Before {
     }
 }
 
+/// What a third thread does meanwhile.
+#[derive(Debug, Clone, Copy)]
+enum Beside {
+    Nothing,
+    /// It takes an object out, directly.
+    Removal,
+    /// It puts an object in and takes it out, whose insertion was cancelled before, so that its node is in the log.
+    Updates,
+}
+
 /// A thread inserts its object and says so. A read that is under way, and hears it, has seen the object.
 pub fn inserted<P: Threads, S: Inside<P>>(domain: S::Domain, limits: Limits, before: Before) {
-    updated::<P, S>(domain, limits, before, &[Step::Insert], |members, has_returned| {
-        assert!(members == 1 || !has_returned, "{UNSEEN}");
-    });
+    updated::<P, S>(
+        domain,
+        limits,
+        before,
+        &[Step::Insert],
+        Beside::Nothing,
+        |members, has_returned| {
+            assert!(members == 1 || !has_returned, "{UNSEEN}");
+        },
+    );
+}
+
+/// The same while a third thread takes another object out, directly.
+pub fn inserted_beside_a_removal<P: Threads, S: Inside<P>>(domain: S::Domain, limits: Limits) {
+    updated::<P, S>(domain, limits, Before::New, &[Step::Insert], Beside::Removal, at_least_one);
+}
+
+/// The same while a third thread uses a node that a full log may lose.
+pub fn inserted_into_a_full_log<P: Threads, S: Inside<P>>(domain: S::Domain, limits: Limits) {
+    updated::<P, S>(domain, limits, Before::New, &[Step::Insert], Beside::Updates, at_least_one);
+}
+
+fn at_least_one(members: u64, has_returned: bool) {
+    assert!(members >= 1 || !has_returned, "{UNSEEN}");
 }
 
 /// A thread inserts its object, removes it and says so. A read that is under way, and hears it, has not
@@ -49,6 +80,7 @@ pub fn removed<P: Threads, S: Inside<P>>(domain: S::Domain, limits: Limits, befo
         limits,
         before,
         &[Step::Insert, Step::Remove],
+        Beside::Nothing,
         |members, has_returned| {
             assert!(members == 0 || !has_returned, "{IN_HAND}");
         },
@@ -60,6 +92,7 @@ fn updated<P: Threads, S: Inside<P>>(
     limits: Limits,
     before: Before,
     steps: &'static [Step],
+    third: Beside,
     check: fn(u64, bool),
 ) {
     quarantine::begin();
@@ -76,12 +109,30 @@ fn updated<P: Threads, S: Inside<P>>(
             *back.lock().unwrap() = Some(object);
         }
     };
+    let mut others: Vec<Box<dyn FnOnce() + Send>> = vec![Box::new(other)];
+    let others_back = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (steps_before, steps): (_, &[Step]) = match third {
+        Beside::Nothing => (None, &[]),
+        Beside::Removal => (Some(&[Step::InsertDirectly][..]), &[Step::Remove]),
+        Beside::Updates => (Some(&[Step::Insert, Step::Remove][..]), &[Step::Insert, Step::Remove]),
+    };
+    if let Some(steps_before) = steps_before {
+        let (site, back) = (Arc::clone(&site), Arc::clone(&others_back));
+        let object = Token::new(&site, 1).follow(&site, steps_before);
+        others.push(Box::new(move || {
+            let object = object.follow(&site, steps);
+            back.lock().unwrap().push(object);
+        }));
+    }
     let mut found = (0, false);
-    beside::<P>(vec![Box::new(other)], || {
+    beside::<P>(others, || {
         found = site.inside(|members| (members, returned.load(Ordering::Relaxed) == 1));
     });
     let object = back.lock().unwrap().take().expect("the other thread has ended");
     object.give_up(&site);
+    for object in others_back.lock().unwrap().drain(..) {
+        object.give_up(&site);
+    }
     site.finish();
     quarantine::end();
     // Last: a panic that unwinds through a root with objects would apply its log.

@@ -7,7 +7,7 @@ use kilocore_ldu::raw::Inserted;
 use kilocore_ldu::{
     ElsewhereError, Global, In, Ldu, Limits, Out, PerCore, Policy, PromptLdu, Queue, Slots,
 };
-use kilocore_locks::{RawRwLock, TellsHeld};
+use kilocore_locks::RawRwLock;
 use kilocore_platform::Platform;
 
 use super::{Census, Probe};
@@ -69,17 +69,17 @@ impl<P: Platform, L: RawRwLock<P, Reader = ()>> Inside<P> for Ldu<P, Census, Glo
     }
 }
 
-impl<P: Platform, L: TellsHeld<P, Reader = ()>> Inside<P> for PromptLdu<P, Census, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Inside<P> for PromptLdu<P, Census, L> {
     fn inside<R>(&self, look: impl FnOnce(u64) -> R) -> R {
         self.read(|census| look(census.members))
     }
 }
 
-impl<P: Platform, L: TellsHeld<P, Reader = ()>> Cores<P> for PromptLdu<P, Census, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Cores<P> for PromptLdu<P, Census, L> {
     fn domain(_: u32) {}
 }
 
-impl<P: Platform, L: TellsHeld<P, Reader = ()>> Subject<P> for PromptLdu<P, Census, L> {
+impl<P: Platform, L: RawRwLock<P, Reader = ()>> Subject<P> for PromptLdu<P, Census, L> {
     type Domain = ();
     type Out = Out<P, Census>;
     type In = In<P, Census>;

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use kilocore_locks::{RawRwLock, TellsHeld};
+use kilocore_locks::RawRwLock;
 use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform, SharedCell, Wait};
 
 use super::Threads;
@@ -295,41 +295,4 @@ pub fn two_kinds_of_readers<P: Threads, L: RawRwLock<P>>(reads: u32) {
     readers.into_iter().for_each(P::join);
     assert!(pair.try_write(), "a reader is left inside");
     assert_eq!(pair.read_alike(), 2, "a write was lost");
-}
-
-/// A thread leaves a note and looks at the lock. Another enters and looks for the note. One of the two sees
-/// the other, or the other has left and what it did is visible.
-pub fn leaves_a_note<P: Threads, L: TellsHeld<P, Reader = ()>>(shared: bool) {
-    let look = |word: &P::U32| {
-        if P::SEQUENTIAL_LOADS {
-            word.load(Ordering::SeqCst)
-        } else {
-            word.fetch_add(0, Ordering::AcqRel)
-        }
-    };
-    let (lock, words) = (Arc::new(L::new()), Arc::new([0, 0, 0].map(P::U32::new)));
-    let other = {
-        let (lock, words) = (Arc::clone(&lock), Arc::clone(&words));
-        move || {
-            let [note, seen, done] = &*words;
-            if shared {
-                lock.acquire_shared()
-            } else {
-                lock.acquire()
-            }
-            seen.store(look(note), Ordering::Relaxed);
-            done.store(1, Ordering::Relaxed);
-            // SAFETY: acquired above.
-            unsafe { if shared { lock.release_shared(()) } else { lock.release() } };
-        }
-    };
-    let other = P::spawn(other);
-    let [note, seen, done] = &*words;
-    note.swap(1, Ordering::SeqCst);
-    let held = lock.is_held();
-    let has_left = done.load(Ordering::Relaxed) == 1;
-    P::join(other);
-    let seen = seen.load(Ordering::Relaxed) == 1;
-    assert!(held || seen || has_left, "neither sees the other");
-    assert!(!lock.is_held(), "a lock that is free says that it is held");
 }

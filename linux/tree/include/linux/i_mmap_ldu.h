@@ -5,11 +5,14 @@
  * fork, mmap and exit put a VMA into the tree of each file and take it out again, under i_mmap_rwsem,
  * and with many CPUs this lock is where they stand. Most of these VMAs are never looked for. So:
  *
- *  - An insertion pushes the VMA to the file's log. It then looks at the lock. If somebody is inside,
- *    who may not have seen the push, it takes the lock and applies the log.
- *  - Whoever takes the lock looks at the log afterwards, and applies it first if it is not empty.
+ *  - Whoever looks for VMAs in the tree says so before it takes the lock, and takes that back when it has left. Having
+ *    the lock, it looks at the log, and applies it first if it is not empty.
+ *  - An insertion pushes the VMA to the file's log. If somebody looks then, who may not have seen the push, it
+ *    takes the lock and applies the log.
  *  - A removal whose insertion is still in the log cancels it, without the lock. Any other removal
  *    takes the lock, as page tables are freed after it and a walker may be in them.
+ *  - A VMA that changes is taken out and put back under the lock, which keeps walkers out meanwhile: as far as the
+ *    log has it, in the log.
  *
  * So walkers find in the tree what they always found, and no walker is in a VMA after its removal. The
  * algorithm is kilocore's, compiled from its Rust, and is checked there: libs/ldu/src/insertion_log.rs.
@@ -17,6 +20,7 @@
 #ifndef _LINUX_I_MMAP_LDU_H
 #define _LINUX_I_MMAP_LDU_H
 
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
 #include <asm/barrier.h>
@@ -27,11 +31,13 @@ struct vm_area_struct;
 
 #ifdef CONFIG_I_MMAP_LDU
 
-/* In each address_space. Of its fields, C uses @newest alone. */
+/* In each address_space. C uses @newest, @looking and @taking. */
 struct i_mmap_log {
 	void *newest;		/* NULL if the log is empty */
 	u32 length;
 	u64 id;
+	atomic_t looking;	/* how many look for VMAs, or are about to */
+	u32 taking;		/* not zero while somebody takes VMAs out of the log */
 };
 
 /* In each VMA. All zero: the VMA is in no log. Only Rust uses its fields. */
@@ -45,15 +51,16 @@ struct i_mmap_node {
 enum i_mmap_logged {
 	I_MMAP_ELSEWHERE = 0,	/* It was not: the VMA is in another file's log. */
 	I_MMAP_PENDING = 1,
-	I_MMAP_HELD = 2,	/* The lock was held, so the log was applied. */
-	I_MMAP_FULL = 3,	/* The log was full, so it was applied. */
+	I_MMAP_HELD = 2,	/* Somebody looks for VMAs, so the log was applied. */
+	I_MMAP_FULL = 3,	/* The log was full, and much of it was not cancelled, so it was applied. */
+	I_MMAP_SWEPT = 4,	/* The log was full, so that what was cancelled has left it. */
 };
 
 /* Errors that tests plant, to see whether they are noticed. The last three are those of the published patch. */
 enum i_mmap_planted {
 	I_MMAP_RIGHT,
 	I_MMAP_BLIND_WALKS,	/* Who takes the lock takes the log for empty. */
-	I_MMAP_BLIND_INSERTIONS, /* An insertion takes the lock for free. */
+	I_MMAP_BLIND_INSERTIONS, /* An insertion does not see who looks. */
 	I_MMAP_LATE_REMOVALS,	/* A removal is logged as well, and page tables are freed meanwhile. */
 	I_MMAP_EARLY_FREES,	/* A VMA is freed with the log still at it. */
 	I_MMAP_PLANTED_COUNT
@@ -80,14 +87,33 @@ static inline void i_mmap_plant_removals(struct address_space *mapping) { }
 void i_mmap_log_init(struct i_mmap_log *log);
 
 /*
- * Whether there is nothing to apply. The caller has just taken i_mmap_rwsem. On the other side, the push is
- * a full barrier before the look at the lock.
+ * Who is going to take i_mmap_rwsem and to look for VMAs says so. It is counted whatever the setting is, as that may
+ * change meanwhile. A full barrier, as is the look at the log that follows; on the other side, the push is one
+ * before the look at @looking.
+ */
+static inline void i_mmap_log_begin_looking(struct i_mmap_log *log)
+{
+	atomic_inc(&log->looking);
+	smp_mb__after_atomic();
+}
+
+/* The caller has left the lock. */
+static inline void i_mmap_log_end_looking(struct i_mmap_log *log)
+{
+	atomic_dec(&log->looking);
+}
+
+/*
+ * Whether there is nothing to apply, for a caller that has said that it looks. While VMAs that are gone are swept out of
+ * the log, it counts as not empty; who applies it waits for that.
  */
 static inline bool i_mmap_log_is_empty(const struct i_mmap_log *log)
 {
 	if (i_mmap_is_planted(I_MMAP_BLIND_WALKS))
 		return true;
-	smp_mb__after_atomic();
+	smp_mb();
+	if (unlikely(smp_load_acquire(&log->taking)))
+		return false;
 	return likely(!READ_ONCE(log->newest));
 }
 
@@ -102,6 +128,17 @@ bool i_mmap_ldu_try_catch_up(struct address_space *mapping);
 bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping);
 /* Take @vma out again if its insertion is still in the log. If not, the caller does it, under the lock. */
 bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping);
+
+/*
+ * For a caller that holds the lock for writing and looks for no VMA: log that @vma is put in; log that @vma is put
+ * back, which it has taken out to change it; take @vma out by cancelling its insertion. Each returns false if the
+ * caller has to do it in the tree.
+ */
+bool i_mmap_ldu_insert_locked(struct vm_area_struct *vma, struct address_space *mapping);
+bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping);
+bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mapping);
+/* Whether a log may have something in it, or has had. */
+bool i_mmap_ldu_is_used(void);
 /* The log of a file that nobody maps any more: free the VMAs in it that are gone. */
 void i_mmap_ldu_clear(struct address_space *mapping);
 
@@ -114,6 +151,8 @@ bool i_mmap_ldu_keeps(struct vm_area_struct *vma);
 struct i_mmap_log { };
 
 static inline void i_mmap_log_init(struct i_mmap_log *log) { }
+static inline void i_mmap_log_begin_looking(struct i_mmap_log *log) { }
+static inline void i_mmap_log_end_looking(struct i_mmap_log *log) { }
 static inline bool i_mmap_log_is_empty(const struct i_mmap_log *log) { return true; }
 static inline void i_mmap_ldu_apply(struct address_space *mapping) { }
 static inline void i_mmap_ldu_catch_up(struct address_space *mapping) { }
@@ -126,6 +165,19 @@ static inline bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_
 {
 	return false;
 }
+static inline bool i_mmap_ldu_insert_locked(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	return false;
+}
+static inline bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	return false;
+}
+static inline bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	return false;
+}
+static inline bool i_mmap_ldu_is_used(void) { return false; }
 static inline void i_mmap_ldu_clear(struct address_space *mapping) { }
 static inline void i_mmap_ldu_dup(struct vm_area_struct *new) { }
 static inline bool i_mmap_ldu_keeps(struct vm_area_struct *vma) { return false; }

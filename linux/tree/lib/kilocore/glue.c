@@ -25,7 +25,6 @@ void kilocore_rest(void);
 void kilocore_preempt_disable(void);
 void kilocore_preempt_enable(void);
 void __noreturn kilocore_bug(void);
-int kilocore_rwsem_is_locked(struct rw_semaphore *semaphore);
 void *kilocore_alloc(size_t bytes, size_t align);
 void kilocore_free(void *memory);
 
@@ -95,14 +94,6 @@ void kilocore_preempt_enable(void)
 void __noreturn kilocore_bug(void)
 {
 	BUG();
-}
-
-/* Whether somebody is inside or waits. The load is not moved by the compiler: it is volatile. */
-int kilocore_rwsem_is_locked(struct rw_semaphore *semaphore)
-{
-	if (i_mmap_is_planted(I_MMAP_BLIND_INSERTIONS))
-		return false;
-	return rwsem_is_locked(semaphore);
 }
 
 void *kilocore_alloc(size_t bytes, size_t align)
