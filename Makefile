@@ -34,7 +34,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published emulation-gains servers page-traces ldu lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published emulation-gains servers page-traces ldu kernel-path kernel-paths lru numa numa-programs hit-ratios page-caches replicated clean \
         packages-build packages-demo packages-test packages-fuzz packages-linux packages-linux-test packages-linux-deb
 
 all: packages-build
@@ -165,6 +165,11 @@ linux-test: packages-linux-test linux
 linux-soak: packages-linux-test linux
 	linux/tests/soak
 
+## kernel-paths: what that kernel executes for a fork and exit, and for an exec, recorded anew into papers/lab/paths: a minute
+## beside the build
+kernel-paths: packages-linux-test linux
+	linux/paths/record
+
 ## linux-deb: that kernel with Debian's own configuration, as packages in target/linux/packages: takes an hour or two
 linux-deb: packages-linux-deb
 	linux/build deb
@@ -287,6 +292,19 @@ ldu: packages-build
 	        --output target/ldu/$$workload-updates.md; \
 	done
 	$(TABLES) docs/evidence/ldu.md target/ldu
+
+## kernel-path: a fork and exit, and a fork, exec and exit, of Linux on many simulated cores, into docs/evidence/kernel-path and
+## the tables of docs/evidence/kernel-path.md; takes ten minutes. `linux/paths/record` records the paths anew
+kernel-path: packages-build
+	$(CARGO) build --release -p kilocore-lab
+	mkdir -p docs/evidence/kernel-path target/kernel-path
+	set -e; replay() { name=$$1; shift; \
+	    target/release/kilocore-lab kernel "$$@" --output docs/evidence/kernel-path/$$name.csv \
+	        --output docs/evidence/kernel-path/$$name.svg --output target/kernel-path/$$name.md; }; \
+	replay aim7 --beside aim7 --cores 1,15-120:15; \
+	replay fork --cores 1,15-120:15; \
+	replay exec --path exec --machine epyc-9554-2s --cores 1,8,16,32,64,96,128
+	$(TABLES) docs/evidence/kernel-path.md target/kernel-path
 
 ## lru: parallel writes through a page cache, simulated anew, into docs/evidence/lru and the tables of
 ## docs/evidence/lru.md; takes a minute

@@ -92,6 +92,13 @@ unsafe extern "C" {
         which: c_uint,
         data: *mut c_void,
     );
+    /// Where an access is in the machine's memory. Only whole machines have it, and only the callback of the access may
+    /// ask. Null if QEMU does not know.
+    pub fn qemu_plugin_get_hwaddr(access: u32, address: u64) -> *mut Opaque;
+    /// Whether that is a device's.
+    pub fn qemu_plugin_hwaddr_is_io(place: *const Opaque) -> bool;
+    /// Its physical address.
+    pub fn qemu_plugin_hwaddr_phys_addr(place: *const Opaque) -> u64;
     /// The binary logarithm of how many bytes an access has.
     pub fn qemu_plugin_mem_size_shift(access: u32) -> c_uint;
     /// Whether an access stores.

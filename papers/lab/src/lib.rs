@@ -4,6 +4,7 @@
 //! parameters comes from. It runs the code that ships on a simulated machine, and has the published
 //! figures for comparison. `kilocore-lab` is its command line.
 
+pub mod kernel;
 pub mod ldu;
 pub mod lru;
 pub mod numa;

@@ -5,6 +5,7 @@ mod bad_input;
 mod commands;
 mod common;
 mod found_again;
+mod kernel;
 mod ldu;
 mod lock;
 mod lru;

@@ -3,6 +3,7 @@
 //! An experiment is a file that turns arguments into calls of the libraries; beside it, in a folder of
 //! its name, lie its document, its tables and its charts.
 
+mod kernel;
 mod ldu;
 mod lock;
 mod lru;
@@ -43,6 +44,8 @@ enum Experiment {
     Lock(lock::Arguments),
     /// Processes that fork and exit on all cores: the figures of the paper on deferred updates
     Ldu(ldu::Arguments),
+    /// A fork and exit as a processor executed it in Linux, replayed by many cores
+    Kernel(kernel::Arguments),
     /// Processes that write through the page cache on all threads: the paper on FinerLRU
     Lru(lru::Arguments),
     /// Pages that are copied to the memory of who reads them: the paper on the adjustable delay counter
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
     let result = match kilocore_command_line::parse::<Arguments>().experiment {
         Experiment::Lock(arguments) => lock::lock(&arguments),
         Experiment::Ldu(arguments) => ldu::ldu(&arguments),
+        Experiment::Kernel(arguments) => kernel::kernel(&arguments),
         Experiment::Lru(arguments) => lru::lru(&arguments),
         Experiment::Numa(arguments) => numa::numa(&arguments),
         Experiment::Pages(arguments) => pages::pages(&arguments),
