@@ -27,8 +27,10 @@ mod program;
 mod replay;
 mod run;
 mod schemes;
+mod tally;
 mod world;
 
 pub use builtin::{BuiltinPath, find_path};
-pub use run::{Job, KernelError, Limiter, Point, Setting, TreeUse, simulate, sweep};
+pub use run::{Job, KernelError, Point, Setting, simulate, sweep};
 pub use schemes::TreeScheme;
+pub use tally::{Limiter, TreeUse};

@@ -11,8 +11,8 @@ use kilocore_platform::{Atomic, AtomicInt, Cycles, Ordering, Platform};
 use kilocore_sim::{Random, Sim};
 
 use crate::kernel::program::{LockIndex, Op, Program, Section, TreeIndex};
-use crate::kernel::run::{Tally, TreeUse};
 use crate::kernel::schemes::TreeScheme;
+use crate::kernel::tally::{Tally, TreeUse};
 use crate::kernel::world::{Mapping, Tree, World, free, give_up};
 
 /// A core that replays its program.
