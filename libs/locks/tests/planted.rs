@@ -147,7 +147,7 @@ fn central_rw() {
         ]);
     };
     let check = |call, error, how| assert_caught(source, call, error, deeds, how);
-    let entering = "compare_exchange(seen, change(seen), Ordering::SeqCst, Ordering::Relaxed)";
+    let entering = "compare_exchange(seen, change(seen), Ordering::Acquire, Ordering::Relaxed)";
     assert_caught(source!("word.rs"), entering, InTwoSteps, deeds, HALF);
     check("fetch_or(PARKED, Ordering::Acquire)", Lost, LOST_WAKE_UP);
     check("fetch_add(1, Ordering::Release)", Lost, LOST_WAKE_UP);
@@ -165,7 +165,7 @@ fn reader_first() {
     let check = |call, error, how| {
         assert_caught(source!("reader_first.rs"), call, error, deeds, how);
     };
-    let entering = "compare_exchange(seen, change(seen), Ordering::SeqCst, Ordering::Relaxed)";
+    let entering = "compare_exchange(seen, change(seen), Ordering::Acquire, Ordering::Relaxed)";
     assert_caught(source!("word.rs"), entering, InTwoSteps, deeds, RACE_OR_HALF);
     check("fetch_or(PARKED, Ordering::Acquire)", Lost, LOST_WAITER);
     check("fetch_and(!(WRITER | PARKED), Ordering::Release)", Lost, LOST_WAITER);
