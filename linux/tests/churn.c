@@ -14,25 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "processes.h"
+
 #define PAGES 64
-#define PAGE 4096
 #define MAPPINGS 6
-
-static unsigned long state;
-
-static unsigned int chance(unsigned int below)
-{
-	state = state * 6364136223846793005UL + 1442695040888963407UL;
-	return (state >> 33) % below;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 static char *map_file(int file, int flags)
 {

@@ -20,36 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#include "processes.h"
+
 #define CHUNK 16
 #define FILE_PAGES 1536
 #define HUGE_PAGES 512
-
-static uint64_t state;
-
-static unsigned int chance(unsigned int below)
-{
-	state = state * 6364136223846793005UL + 1442695040888963407UL;
-	return (state >> 33) % below;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static void pin(int processor)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(processor % sysconf(_SC_NPROCESSORS_ONLN), &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "sched_setaffinity");
-}
 
 static int open_own(const char *folder, int number, int flags)
 {

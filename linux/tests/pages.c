@@ -23,18 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#include "processes.h"
+
 #define WORDS (PAGE / sizeof(uint64_t))
-
-static void pin(int processor)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(processor % sysconf(_SC_NPROCESSORS_ONLN), &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "sched_setaffinity");
-}
 
 static void fill(uint64_t *page, uint64_t value)
 {

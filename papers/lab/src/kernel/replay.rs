@@ -19,7 +19,7 @@ use crate::kernel::world::{Mapping, Tree, World, free, give_up};
 pub(crate) struct Replay {
     pub(crate) world: Rc<World>,
     pub(crate) tally: Rc<RefCell<Tally>>,
-    pub(crate) program: Program,
+    pub(crate) program: Rc<Program>,
     pub(crate) scheme: TreeScheme,
     pub(crate) cycles_per_instruction: f64,
     pub(crate) between: Cycles,
@@ -51,12 +51,8 @@ impl Replay {
             // Else cores that do the same would keep the distance that they have by chance.
             self.stretch = 0.8 + 0.4 * self.random.uniform();
             Sim::work(Cycles((self.between.0 as f64 * self.stretch) as u64));
-            let program = std::mem::replace(
-                &mut self.program,
-                Program { ops: Vec::new(), insertion: HashMap::new() },
-            );
+            let program = Rc::clone(&self.program);
             self.all(&program, &program.ops);
-            self.program = program;
             if self.is_counting() {
                 self.tally.borrow_mut().operations += 1;
             }

@@ -123,7 +123,7 @@ pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, KernelErr
         let replay = Replay {
             world: Rc::clone(&world),
             tally: Rc::clone(&tally),
-            program,
+            program: Rc::new(program),
             scheme,
             cycles_per_instruction: setting.cycles_per_instruction,
             between,
