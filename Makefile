@@ -161,18 +161,19 @@ linux-test: packages-linux-test linux
 	linux/tests/all
 
 ## linux-soak: the kernel's own tests, stress-ng, an hour of the oracle, and all tests again on kernels with lockdep,
-## KASAN and KCSAN: takes some four hours on two cores. A part of `make soak`
+## KASAN and KCSAN: takes some four hours on two cores; PARTS='oracle kasan' runs these. A part of `make soak`
 linux-soak: packages-linux-test linux
-	linux/tests/soak
+	linux/tests/soak $(PARTS)
 
 ## kernel-paths: what that kernel executes for a fork and exit, and for an exec, recorded anew into papers/lab/paths: a minute
 ## beside the build
 kernel-paths: packages-linux-test linux
 	linux/paths/record
 
-## linux-deb: that kernel with Debian's own configuration, as packages in target/linux/packages: takes an hour or two
+## linux-deb: that kernel with Debian's own configuration, as packages in target/linux/packages: for virtual machines and
+## rented servers, an hour on two cores; FLAVOUR=amd64 for all machines, three
 linux-deb: packages-linux-deb
-	linux/build deb
+	linux/build deb $(or $(FLAVOUR),cloud-amd64)
 
 ## bench: how fast, beside the best existing libraries
 bench: packages-build
