@@ -20,12 +20,13 @@ const NAMES: &[(&str, &[&str])] = &[
             "vm_brk_flags",
             "__do_sys_mremap",
             "__mm_populate",
-            "dup_mmap",
             "exit_mmap",
             "mmap_read_lock*",
             "mmap_write_lock*",
         ],
     ),
+    // A fork takes both there. See `LockWaiters`.
+    ("mmap_lock or i_mmap_rwsem", &["dup_mmap"]),
     ("lru_lock", &["folio_lruvec_lock*", "lruvec_lock*"]),
     ("zone->lock", &["rmqueue_bulk*", "free_pcppages_bulk*", "free_one_page*"]),
     ("a page table's lock", &["__pte_offset_map_lock", "pte_offset_map_lock*"]),
@@ -86,16 +87,32 @@ const NAMES: &[(&str, &[&str])] = &[
     ("an epoll's lock", &["ep_*", "do_epoll_ctl", "eventpoll_*"]),
 ];
 
+/// What is known of those who wait for one lock.
+///
+/// A process has a lock of its own for what it has mapped, and a file has one for who maps it. `dup_mmap`, by which a process
+/// forks, takes both. Only the file's is waited for by several processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockWaiters {
+    /// They may all be threads of one process.
+    Unknown,
+    /// They are threads of at least two.
+    OfSeveralProcesses,
+}
+
 /// The name of a lock that is acquired in a function, or `None` if nobody knows.
 ///
 /// ```
-/// use kilocore_symbols::kernel_lock_name;
+/// use kilocore_symbols::{LockWaiters, kernel_lock_name};
 ///
-/// assert_eq!(kernel_lock_name("__vm_munmap"), Some("mmap_lock"));
-/// assert_eq!(kernel_lock_name("__x64_sys_munmap"), None);
+/// assert_eq!(kernel_lock_name("__vm_munmap", LockWaiters::Unknown), Some("mmap_lock"));
+/// assert_eq!(kernel_lock_name("__x64_sys_munmap", LockWaiters::Unknown), None);
+/// assert_eq!(kernel_lock_name("dup_mmap", LockWaiters::OfSeveralProcesses), Some("i_mmap_rwsem"));
 /// ```
 #[must_use]
-pub fn kernel_lock_name(function: &str) -> Option<&'static str> {
+pub fn kernel_lock_name(function: &str, waiters: LockWaiters) -> Option<&'static str> {
+    if function == "dup_mmap" && waiters == LockWaiters::OfSeveralProcesses {
+        return Some("i_mmap_rwsem");
+    }
     let is = |known: &str| match known.strip_suffix('*') {
         Some(start) => function.starts_with(start),
         None => function == known,
@@ -108,7 +125,11 @@ pub fn kernel_lock_name(function: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::kernel_lock_name as name;
+    use super::{LockWaiters, kernel_lock_name};
+
+    fn name(function: &str) -> Option<&'static str> {
+        kernel_lock_name(function, LockWaiters::Unknown)
+    }
 
     #[test]
     fn locks_are_known_by_who_acquires_them() {
@@ -116,6 +137,7 @@ mod tests {
         assert_eq!(name("folio_lruvec_lock_irqsave"), Some("lru_lock"));
         assert_eq!(name("do_unlinkat"), Some("a directory's lock"));
         assert_eq!(name("ext4_buffered_write_iter"), Some("a file's lock"));
+        assert_eq!(name("dup_mmap"), Some("mmap_lock or i_mmap_rwsem"));
         assert_eq!(name("__vm_munmap_other"), None);
         assert_eq!(name("ext4_file_read_iter"), None);
     }

@@ -22,7 +22,13 @@ const NAMES: &[&str] = &[
     "folio_lock*",
     "percpu_down_*",
     "ticket_spin_lock*",
+    // Those of a kernel with Kilocore in it (the folder `linux`).
+    "spin_lock_requester_*",
+    "kilocore_spin_lock_*",
 ];
+
+/// A crate whose functions are those of locks in such a kernel, as it stands in their symbols.
+const CRATE: &str = "kilocore_locks";
 
 /// What functions that report that a wait for a lock begins begin with.
 const REPORTS: &[&str] =
@@ -49,6 +55,7 @@ pub fn is_kernel_lock_report(function: &str) -> bool {
 ///
 /// assert!(is_kernel_lock("__mutex_lock.constprop.0"));
 /// assert!(is_kernel_lock("_raw_spin_lock_irqsave"));
+/// assert!(is_kernel_lock("spin_lock_requester_slowpath"));
 /// assert!(!is_kernel_lock("vm_mmap_pgoff"));
 /// ```
 #[must_use]
@@ -57,5 +64,5 @@ pub fn is_kernel_lock(function: &str) -> bool {
     NAMES.iter().any(|known| match known.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == *known,
-    })
+    }) || name.contains(CRATE)
 }

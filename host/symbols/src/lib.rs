@@ -39,7 +39,7 @@ pub use definitions::Definitions;
 pub use entries::{Entries, function_names};
 pub use frame::Frame;
 pub use kernel::{KernelSymbol, KernelSymbols, KernelSymbolsError};
-pub use kernel_lock_names::kernel_lock_name;
+pub use kernel_lock_names::{LockWaiters, kernel_lock_name};
 pub use kernel_locks::{is_kernel_lock, is_kernel_lock_report};
 pub use outline::Outline;
 pub use perf_map::PerfMap;

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kilocore_figures::Nanoseconds;
 use kilocore_lock_profile::{KernelLockKind, KernelLockWaits};
-use kilocore_symbols::{KernelSymbols, is_kernel_lock, is_kernel_lock_report, kernel_lock_name};
+use kilocore_symbols::{
+    KernelSymbols, LockWaiters, is_kernel_lock, is_kernel_lock_report, kernel_lock_name,
+};
 
-use crate::ids::{Moment, Tid};
+use crate::ids::{Moment, Pid, Tid};
 
 /// So many different stacks are kept; waits with others have no place.
 const MOST_STACKS: usize = 4096;
@@ -19,6 +21,7 @@ const MARKS: u64 = -4095_i64 as u64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) at: Moment,
+    pub(crate) pid: Pid,
     pub(crate) tid: Tid,
     pub(crate) lock: u64,
     /// Of which kind it is and the kernel's stack, innermost first, where the wait begins.
@@ -34,6 +37,8 @@ pub(crate) struct Contention {
     pub(crate) to: Moment,
     pub(crate) kind: KernelLockKind,
     pub(crate) stack: Vec<u64>,
+    /// Who waited for the same lock in the same window.
+    pub(crate) waiters: LockWaiters,
 }
 
 /// The waits of a window, in the order in which they begin. A mutex says that a wait begins each time
@@ -43,10 +48,16 @@ pub(crate) fn contentions(mut steps: Vec<Step>, end: Moment) -> Vec<Contention> 
     steps.sort_by_key(|step| (step.at, step.tid));
     let mut open: BTreeMap<Tid, (Contention, BTreeSet<u64>)> = BTreeMap::new();
     let mut all = Vec::new();
-    for Step { at, tid, lock, begins } in steps {
+    let several = of_several_processes(&steps);
+    for Step { at, tid, lock, begins, .. } in steps {
         match begins {
             Some((kind, stack)) => {
-                let wait = || Contention { tid, from: at, to: end, kind, stack };
+                let waiters = if several.contains(&lock) {
+                    LockWaiters::OfSeveralProcesses
+                } else {
+                    LockWaiters::Unknown
+                };
+                let wait = || Contention { tid, from: at, to: end, kind, stack, waiters };
                 open.entry(tid).or_insert_with(|| (wait(), BTreeSet::new())).1.insert(lock);
             }
             None => {
@@ -65,6 +76,19 @@ pub(crate) fn contentions(mut steps: Vec<Step>, end: Moment) -> Vec<Contention> 
     all
 }
 
+/// The locks that threads of several processes wait for.
+fn of_several_processes(steps: &[Step]) -> BTreeSet<u64> {
+    let mut first: BTreeMap<u64, Pid> = BTreeMap::new();
+    let waits = steps.iter().filter(|step| step.begins.is_some());
+    waits
+        .filter(|step| *first.entry(step.lock).or_insert(step.pid) != step.pid)
+        .map(|step| step.lock)
+        .collect()
+}
+
+/// Waits that are told as one, if the functions of their stacks are the same.
+type Stacks = (KernelLockKind, LockWaiters, Vec<u64>);
+
 /// The waits so far with one stack for locks of one kind.
 #[derive(Debug, Default)]
 struct Sum {
@@ -75,13 +99,14 @@ struct Sum {
 
 /// The waits so far.
 #[derive(Debug, Default)]
-pub(crate) struct KernelWaits(BTreeMap<(KernelLockKind, Vec<u64>), Sum>);
+pub(crate) struct KernelWaits(BTreeMap<Stacks, Sum>);
 
 impl KernelWaits {
     pub(crate) fn add(&mut self, wait: &Contention) {
         let full = self.0.len() >= MOST_STACKS;
-        let key = (wait.kind, wait.stack.clone());
-        let key = if full && !self.0.contains_key(&key) { (wait.kind, Vec::new()) } else { key };
+        let key = (wait.kind, wait.waiters, wait.stack.clone());
+        let full = full && !self.0.contains_key(&key);
+        let key = if full { (wait.kind, LockWaiters::Unknown, Vec::new()) } else { key };
         let sum = self.0.entry(key).or_default();
         sum.waited += wait.to - wait.from;
         sum.count += 1;
@@ -99,17 +124,17 @@ impl KernelWaits {
     }
 
     fn by_place(self, name: &dyn Fn(u64) -> Option<String>) -> Vec<KernelLockWaits> {
-        let mut places: BTreeMap<(KernelLockKind, Vec<String>), Sum> = BTreeMap::new();
-        for ((kind, stack), mut sum) in self.0 {
-            let place = places.entry((kind, place(&stack, name))).or_default();
+        let mut places: BTreeMap<(KernelLockKind, Vec<String>, &str), Sum> = BTreeMap::new();
+        for ((kind, waiters, stack), mut sum) in self.0 {
+            let functions = place(&stack, name);
+            let lock = functions.first().and_then(|function| kernel_lock_name(function, waiters));
+            let place = places.entry((kind, functions, lock.unwrap_or_default())).or_default();
             place.waited += sum.waited;
             place.count += sum.count;
             place.threads.append(&mut sum.threads);
         }
-        let told = |((kind, functions), sum): ((KernelLockKind, Vec<String>), Sum)| {
-            let threads = sum.threads.len() as u64;
-            let name = functions.first().and_then(|function| kernel_lock_name(function));
-            let name = name.unwrap_or_default().to_owned();
+        let told = |((kind, functions, name), sum): ((KernelLockKind, Vec<String>, &str), Sum)| {
+            let (threads, name) = (sum.threads.len() as u64, name.to_owned());
             KernelLockWaits { kind, name, functions, waited: sum.waited, count: sum.count, threads }
         };
         places.into_iter().map(told).collect()
@@ -150,7 +175,7 @@ mod tests {
 
     fn step(at: u64, tid: u32, lock: u64, begins: bool) -> Step {
         let begins = begins.then(|| (KernelLockKind::Mutex, vec![lock]));
-        Step { at: Moment(at), tid: Tid(tid), lock, begins }
+        Step { at: Moment(at), pid: Pid(tid / 10), tid: Tid(tid), lock, begins }
     }
 
     #[test]
@@ -173,6 +198,26 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_several_processes_wait_for_is_no_process_s_own() {
+        let dup = |address: u64| (address < 10).then(|| "dup_mmap".to_owned());
+        let waits = |steps| {
+            let mut waits = KernelWaits::default();
+            contentions(steps, Moment(100)).iter().for_each(|wait| waits.add(wait));
+            waits.by_place(&dup).into_iter().map(|one| (one.name, one.count)).collect::<Vec<_>>()
+        };
+        let either = || "mmap_lock or i_mmap_rwsem".to_owned();
+        // Processes 1 and 2 at lock 7; two threads of process 3 at lock 8.
+        let of_all = [step(10, 11, 7, true), step(20, 21, 7, true)];
+        let of_one = [step(30, 31, 8, true), step(40, 32, 8, true)];
+        assert_eq!(waits(of_all.to_vec()), [("i_mmap_rwsem".to_owned(), 2)]);
+        assert_eq!(waits(of_one.to_vec()), [(either(), 2)]);
+        // A lock that another process only releases in the window tells nothing.
+        assert_eq!(waits(vec![step(10, 11, 7, true), step(20, 21, 7, false)]), [(either(), 1)]);
+        let both: Vec<_> = of_all.into_iter().chain(of_one).collect();
+        assert_eq!(waits(both), [("i_mmap_rwsem".to_owned(), 2), (either(), 2)]);
+    }
+
+    #[test]
     fn waits_are_summed_up_by_place_and_without_the_functions_of_locks() {
         let names = |address| {
             let known = [
@@ -189,7 +234,8 @@ mod tests {
         let wait = |tid, ns: u64, stack: &[u64]| {
             let kind = KernelLockKind::Writing;
             let (from, to) = (Moment(1_000), Moment(1_000 + ns));
-            Contention { tid: Tid(tid), from, to, kind, stack: stack.to_vec() }
+            let waiters = LockWaiters::Unknown;
+            Contention { tid: Tid(tid), from, to, kind, stack: stack.to_vec(), waiters }
         };
         let mut waits = KernelWaits::default();
         waits.add(&wait(1, 10, &[MARKS + 7, 1, 2, 3, 4, 5, 6]));
@@ -212,9 +258,13 @@ mod tests {
         for at in 0..2 * MOST_STACKS as u64 {
             let (from, to) = (Moment(0), Moment(1));
             let kind = KernelLockKind::Spin;
-            waits.add(&Contention { tid: Tid(1), from, to, kind, stack: vec![at] });
+            let waiters = LockWaiters::Unknown;
+            waits.add(&Contention { tid: Tid(1), from, to, kind, stack: vec![at], waiters });
         }
         assert!(waits.0.len() <= MOST_STACKS + 1);
-        assert_eq!(waits.0[&(KernelLockKind::Spin, Vec::new())].count, MOST_STACKS as u64);
+        assert_eq!(
+            waits.0[&(KernelLockKind::Spin, LockWaiters::Unknown, Vec::new())].count,
+            MOST_STACKS as u64
+        );
     }
 }

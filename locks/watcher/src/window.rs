@@ -202,7 +202,7 @@ impl Window {
         steps: &mut Vec<Step>,
     ) {
         let Some((origin, stack, raw)) = traced(record, trace.has_stack()) else { return };
-        let (tid, at) = (origin.tid, origin.at);
+        let (pid, tid, at) = (origin.pid, origin.tid, origin.at);
         if !self.holds(at) || tid == ENDED {
             return;
         }
@@ -210,11 +210,11 @@ impl Window {
             Some(TraceEvent::Wakes { thread, itself }) => {
                 self.wakings.push(Waking { tid: thread, at, by: itself.then_some(tid) });
             }
-            Some(TraceEvent::Begins { lock, kind }) if members.contains(&origin.pid) => {
-                steps.push(Step { at, tid, lock, begins: Some((kind, stack)) });
+            Some(TraceEvent::Begins { lock, kind }) if members.contains(&pid) => {
+                steps.push(Step { at, pid, tid, lock, begins: Some((kind, stack)) });
             }
-            Some(TraceEvent::Ends { lock }) if members.contains(&origin.pid) => {
-                steps.push(Step { at, tid, lock, begins: None });
+            Some(TraceEvent::Ends { lock }) if members.contains(&pid) => {
+                steps.push(Step { at, pid, tid, lock, begins: None });
             }
             _ => {}
         }
@@ -263,6 +263,7 @@ impl Window {
 mod tests {
     use kilocore_linux::perf_events::record;
     use kilocore_lock_profile::KernelLockKind;
+    use kilocore_symbols::LockWaiters;
     use perf_event_open_sys::bindings::{
         PERF_RECORD_MISC_SWITCH_OUT, PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH_CPU_WIDE,
     };
@@ -336,8 +337,11 @@ mod tests {
             begins(thread(OWN, u32::MAX), 40, 0xa),
         ]);
         let (from, to, kind) = (Moment(10), Moment(30), KernelLockKind::Writing);
-        let stack = vec![0x10, 0x20];
-        assert_eq!(window.contentions, [Contention { tid: Tid(1), from, to, kind, stack }]);
+        let (stack, waiters) = (vec![0x10, 0x20], LockWaiters::Unknown);
+        assert_eq!(
+            window.contentions,
+            [Contention { tid: Tid(1), from, to, kind, stack, waiters }]
+        );
     }
 
     #[test]

@@ -11,7 +11,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kilocore_sched_policy::{LockLabel, Nanos, Share, TaskWindow};
-use kilocore_symbols::{KernelSymbols, is_kernel_lock, is_kernel_lock_report, kernel_lock_name};
+use kilocore_symbols::{
+    KernelSymbols, LockWaiters, is_kernel_lock, is_kernel_lock_report, kernel_lock_name,
+};
 
 use crate::contention::{Begin, Contention, PlaceId, SliceWaits};
 use crate::contention_events::{ContentionSource, Kernel};
@@ -237,7 +239,7 @@ fn lock_at(begin: &Begin, name: &dyn Fn(u64) -> Option<String>) -> Option<String
     }
     match functions.iter().find(|name| !is_lock(name)) {
         Some(function) => {
-            let lock = kernel_lock_name(function).unwrap_or("a lock");
+            let lock = kernel_lock_name(function, LockWaiters::Unknown).unwrap_or("a lock");
             Some(format!("{lock}, acquired in {function}"))
         }
         // Where the kernel hides its names, who spins may do so for a futex.

@@ -253,7 +253,8 @@ mod tests {
         let what = |name, functions: &[&str]| subject(name, functions).what;
         assert_eq!(what("mmap_lock", &["__vm_munmap", "__x64_sys_munmap"]), "mapped memory");
         assert_eq!(what("", &["up_read", "exc_page_fault"]), "mapped memory");
-        let forked = what("mmap_lock", &["dup_mmap", "copy_process", "__do_sys_clone"]);
+        let forked =
+            what("mmap_lock or i_mmap_rwsem", &["dup_mmap", "copy_process", "__do_sys_clone"]);
         assert_eq!(forked, "processes and threads that begin and end");
         assert_eq!(what("", &["do_unlinkat", "__x64_sys_unlink"]), "directories");
         assert_eq!(what("", &["path_openat", "__x64_sys_openat"]), "directories");

@@ -31,14 +31,23 @@ pub fn profile_table(profile: &Profile, style: impl Into<Style>) -> String {
         ),
         width,
     )];
-    let mut processes: Vec<&Process> = run.processes.iter().collect();
+    let (mut processes, without): (Vec<&Process>, Vec<&Process>) =
+        run.processes.iter().partition(|process| has_locks(process));
     processes.sort_by_key(|process| std::cmp::Reverse(acquisitions(process)));
     let (detailed, others) = processes.split_at(processes.len().min(MOST_PROCESSES));
     parts.extend(detailed.iter().map(|process| process_part(process, width)));
     if !others.is_empty() {
-        parts.push(wrapped(&in_short(others), width));
+        let times = number::count(others.iter().map(|process| acquisitions(process)).sum());
+        parts.push(wrapped(
+            &in_short(others, "more ", &format!("acquired locks {times} times")),
+            width,
+        ));
     }
-    if processes.is_empty() {
+    if !without.is_empty() {
+        let more = if processes.is_empty() { "" } else { "more " };
+        parts.push(wrapped(&in_short(&without, more, "acquired no lock that was seen"), width));
+    }
+    if run.processes.is_empty() {
         parts.push(wrapped(&no_lock(run), width));
     }
     parts.extend(super::traced::traced_part(profile, width));
@@ -71,24 +80,34 @@ fn acquisitions(process: &Process) -> u64 {
     process.locks.iter().map(Lock::uses).sum()
 }
 
-/// Many processes in a sentence.
-fn in_short(processes: &[&Process]) -> String {
+/// Whether a table has something to show of a process.
+fn has_locks(process: &Process) -> bool {
+    !process.locks.is_empty() || !process.conditions.is_empty()
+}
+
+/// Processes in a sentence, with what they did.
+fn in_short(processes: &[&Process], more: &str, did: &str) -> String {
     let mut by_executable: BTreeMap<&str, u64> = BTreeMap::new();
     for process in processes {
         *by_executable.entry(&process.executable).or_default() += 1;
     }
     let mut executables: Vec<(&str, u64)> = by_executable.into_iter().collect();
     executables.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let named = executables.iter().take(MOST_EXECUTABLES);
-    let named: Vec<String> = named
-        .map(|(path, count)| format!("{} of {}", number::count(*count), printable(path)))
+    let named: Vec<String> = executables
+        .iter()
+        .take(MOST_EXECUTABLES)
+        .map(|&(path, count)| match path {
+            // Nobody had read its name before it ended.
+            "" => format!("{} that ended too soon to be named", number::count(count)),
+            _ => format!("{} of {}", number::count(count), printable(path)),
+        })
         .collect();
-    let more = executables.len().saturating_sub(MOST_EXECUTABLES);
-    let more = if more > 0 { format!(" and {more} other programs") } else { String::new() };
+    let rest = executables.len().saturating_sub(MOST_EXECUTABLES);
+    let rest = if rest > 0 { format!(" and {rest} other programs") } else { String::new() };
     format!(
-        "{} more processes acquired locks {} times, in {} of processor time: {}{more}.",
+        "{} {more}{} {did}, in {} of processor time: {}{rest}.",
         number::count(processes.len() as u64),
-        number::count(processes.iter().map(|process| acquisitions(process)).sum()),
+        if processes.len() == 1 { "process" } else { "processes" },
         number::nanoseconds(processes.iter().map(|process| process.threads.cpu_time.0).sum()),
         named.join(", ")
     )
@@ -97,10 +116,11 @@ fn in_short(processes: &[&Process]) -> String {
 fn process_part(process: &Process, width: u16) -> String {
     let threads = &process.threads;
     let heading = format!(
-        "{} (process {}): {} threads, {} at a time; {} of processor time",
+        "{} (process {}): {} {}, {} at a time; {} of processor time",
         printable(&process.executable),
         process.pid,
         number::count(threads.started),
+        if threads.started == 1 { "thread" } else { "threads" },
         number::count(threads.peak),
         number::nanoseconds(threads.cpu_time.0)
     );

@@ -146,6 +146,29 @@ fn a_program_of_many_processes_is_summed_up() {
 }
 
 #[test]
+fn processes_without_locks_are_summed_up_and_have_no_empty_tables() {
+    let mut sample = Sample::new();
+    let processes = &mut sample.profile.runs[0].processes;
+    let mut without = processes[0].clone();
+    without.locks.clear();
+    without.conditions.clear();
+    without.threads.started = 1;
+    let mut nameless = without.clone();
+    nameless.executable.clear();
+    let path = without.executable.clone();
+    processes.extend([without.clone(), without.clone(), nameless]);
+    let sentence = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = sentence(&terminal::profile_table(&sample.profile, 100));
+    assert!(text.contains("3 more processes acquired no lock that was seen, in "), "{text}");
+    assert!(text.contains(&format!("2 of {path}, 1 that ended too soon to be named.")), "{text}");
+
+    sample.profile.runs[0].processes = vec![without];
+    let text = sentence(&terminal::profile_table(&sample.profile, 100));
+    assert!(text.contains("1 process acquired no lock that was seen, in "), "{text}");
+    assert!(!text.contains("acquired or made at"), "{text}");
+}
+
+#[test]
 fn what_was_traced_is_shown_once_and_said_to_be_counted_under_qemu() {
     let mut sample = Sample::new();
     let text = terminal::profile_table(&sample.profile, 100);
