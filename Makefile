@@ -6,7 +6,7 @@ BUILD_PACKAGES := gcc libc6-dev make
 FUZZ_PACKAGES  := g++
 # What a build of Linux needs, and to boot it.
 LINUX_PACKAGES := gcc make flex bison bc libelf-dev libssl-dev cpio kmod patch xz-utils binutils
-LINUX_TEST_PACKAGES := $(LINUX_PACKAGES) e2fsprogs qemu-system-x86 libc6-dev libcap-dev libnuma-dev liburing-dev liburcu-dev stress-ng
+LINUX_TEST_PACKAGES := $(LINUX_PACKAGES) e2fsprogs qemu-system-x86 libc6-dev libcap-dev libnuma-dev liburing-dev liburcu-dev stress-ng python3
 LINUX_DEB_PACKAGES := $(LINUX_PACKAGES) debhelper dpkg-dev rsync libdw-dev
 
 # Other people's allocators, which the page pool is measured beside.
