@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The first process of a kernel that has to load modules before it can mount the host's files: loads those in `/modules`
-// in the order of their names, mounts, and becomes the program that `init=` of the kernel's command line names.
+// in the order of their names, mounts as `rootflags=` of the kernel's command line says, and becomes the program of its `init=`.
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,6 +28,14 @@ static void load(const char *name)
 	close(file);
 }
 
+// Where the value of the argument NAME begins in the kernel's command line.
+static char *word_of(char *line, const char *name)
+{
+	char *word = strstr(line, name);
+	must(!word, name);
+	return word + strlen(name);
+}
+
 int main(void)
 {
 	struct dirent **modules;
@@ -44,12 +52,12 @@ int main(void)
 	must(file < 0 || read(file, line, sizeof(line) - 1) <= 0, "/proc/cmdline");
 	close(file);
 	umount("/proc");
-	char *init = strstr(line, " init=");
-	must(!init, "no init= on the command line");
-	init += strlen(" init=");
+	char *init = word_of(line, " init=");
+	char *flags = word_of(line, " rootflags=");
 	init[strcspn(init, " \n")] = 0;
+	flags[strcspn(flags, " \n")] = 0;
 
-	must(mount("host", HOST, "9p", MS_RDONLY, "trans=virtio,version=9p2000.L,msize=262144,cache=loose") != 0, "9p");
+	must(mount("host", HOST, "9p", MS_RDONLY, flags) != 0, "9p");
 	must(mount("devices", HOST "/dev", "devtmpfs", 0, NULL) != 0, "devtmpfs");
 	must(chdir(HOST) != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0, HOST);
 	execl(init, init, NULL);
