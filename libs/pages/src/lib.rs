@@ -158,7 +158,7 @@ pub use policies::{Policy, Sizes, UnknownPolicy};
 pub use policy::{Allocated, PagePolicy};
 pub use private_cache::PrivateCache;
 pub use rule::Rule;
-pub use shared::Shared;
+pub use shared::{NO_CACHE, Shared};
 pub use statistics::Statistics;
 pub use tier::{Decayed, Level, Tier};
 pub use tiered::{BATCH, CORES_PER_STRIPE, Tiered, TieredOptions};

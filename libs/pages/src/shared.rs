@@ -66,6 +66,9 @@ impl<P: Platform> Drop for HeldStripe<'_, P> {
     }
 }
 
+/// In a table of cores, stands for the last-level cache of one that is not there.
+pub const NO_CACHE: u32 = u32::MAX;
+
 /// The lists of all last-level caches, above the cold tier.
 pub struct Shared<P: Platform, N: Level> {
     /// The stripes of all caches, those of one cache together.
@@ -87,7 +90,8 @@ impl<P: Platform, N: Level> core::fmt::Debug for Shared<P, N> {
 
 impl<P: Platform, N: Level> Shared<P, N> {
     /// Returns empty lists. `caches` says for each core which last-level cache it is below; caches are
-    /// numbered from 0. Each cache has room for `frames`, and a stripe for every `cores_per_stripe` of
+    /// numbered from 0. A core that is not there, [`NO_CACHE`], has no part in that, and if it comes it uses the first
+    /// list. Each cache has room for `frames`, and a stripe for every `cores_per_stripe` of
     /// its cores. No cores at all are taken for one.
     ///
     /// # Panics
@@ -109,7 +113,8 @@ impl<P: Platform, N: Level> Shared<P, N> {
     ) -> Result<Self, TryReserveError> {
         let caches = if caches.is_empty() { &[0] } else { caches };
         let cores_of = |cache| caches.iter().filter(move |&&other| other == cache).count() as u32;
-        let count = caches.iter().max().map_or(1, |most| most + 1);
+        let there = caches.iter().filter(|&&cache| cache != NO_CACHE);
+        let count = there.max().map_or(1, |most| most + 1);
         let cores_per_stripe = cores_per_stripe.max(1);
         let most = (0..count).map(|cache| cores_of(cache).div_ceil(cores_per_stripe)).max();
         let stripes_per_cache = most.unwrap_or(1).max(1);
@@ -120,6 +125,9 @@ impl<P: Platform, N: Level> Shared<P, N> {
         Ok(Self {
             stripe_of: table(caches.len() as u32, |core| {
                 let cache = caches[core as usize];
+                if cache == NO_CACHE {
+                    return Ok(0);
+                }
                 let nth = seen[cache as usize];
                 seen[cache as usize] += 1;
                 Ok(cache * stripes_per_cache + nth / cores_per_stripe)
@@ -180,11 +188,12 @@ impl<P: Platform, N: Level> Shared<P, N> {
     /// others hold.
     ///
     /// The caller must not have interrupted a holder, nor keep one from running: a kernel calls it outside
-    /// of interrupts and without being preempted.
+    /// of interrupts.
     pub fn drain_all(&self, core: CpuId) -> u32 {
         let mut drained = 0;
         for stripe in self.stripes.iter().filter(|stripe| !stripe.ring.is_idle_and_empty()) {
-            drained += self.drain_stripe(core, stripe.acquire());
+            // Others wait for who holds a list.
+            drained += P::unpreempted(|| self.drain_stripe(core, stripe.acquire()));
         }
         drained
     }

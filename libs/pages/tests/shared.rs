@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use kilocore_checking::{Altered, Thorough, Threads, model};
-use kilocore_pages::{Contents, Decayed, Entry, FrameId, Level, Order, Shared, Tier};
+use kilocore_pages::{Contents, Decayed, Entry, FrameId, Level, NO_CACHE, Order, Shared, Tier};
 use kilocore_platform::{CpuId, Loom, Native, NodeId};
 
 use crate::scarce;
@@ -104,6 +104,25 @@ fn near_is_the_own_cache_only() {
         assert_eq!((below.lots(), lists.counts()), (vec![vec![0, 1]], (0, 0)));
         assert_eq!(lists.drain_all(CpuId(2)), 0);
         assert_eq!(below.lots().len(), 1, "nothing is put below where there is nothing");
+    });
+}
+
+#[test]
+fn cores_that_are_not_there_leave_the_lists_as_long() {
+    alone(|| {
+        let below = Below::default();
+        // A guest with more cores to come than there are; one of them lies between the others.
+        let mut caches = [NO_CACHE; 40];
+        (caches[0], caches[2]) = (0, 1);
+        let lists = Lists::new(&caches, 8, 1, below.clone());
+        assert!(put(&lists, 2, 0..8) && below.lots().is_empty(), "a stripe is all of its cache");
+        assert_eq!(take(&lists, 0, 8), (Some(0), vec![]));
+        // One that comes uses the first list.
+        assert!(put(&lists, 39, 8..10));
+        assert_eq!(take(&lists, 0, 8), (Some(2), vec![9, 8]));
+        let none = Lists::new(&[NO_CACHE; 2], 8, 1, below.clone());
+        assert!(put(&none, 1, 10..12));
+        assert_eq!(take(&none, 0, 8), (Some(2), vec![11, 10]));
     });
 }
 

@@ -10,7 +10,7 @@ use core::ptr::NonNull;
 use kilocore_pages::{
     CORES_PER_STRIPE, Contents, Decayed, Entry, FrameId, Level, MOST_FRAMES, Order, Shared, Tier,
 };
-use kilocore_platform::{CpuId, Platform};
+use kilocore_platform::CpuId;
 
 use crate::kernel::{Kernel, bug};
 
@@ -102,7 +102,8 @@ const _: () = assert!(size_of::<Lists>() == 64 && align_of::<Lists>() == 8);
 const _: () = assert!(MOST_FRAMES == (1 << 31) - 1);
 
 /// Makes lists for the pages of a zone. `caches` says for each of `cpus` processors which last-level cache
-/// it is below, and each cache has room for `room` pages. Returns false if there is no memory for them.
+/// it is below, or [`NO_CACHE`](kilocore_pages::NO_CACHE), `PAGE_TIER_NO_CACHE` of C. Each cache has room for `room`
+/// pages. Returns false if there is no memory for them.
 ///
 /// # Safety
 /// `lists` is memory for them, `caches` points to as many numbers, and `zone` lives as long as the lists.
@@ -178,7 +179,7 @@ pub unsafe extern "C" fn kilocore_pages_take(
 /// The caller is not in an interrupt: it may have interrupted a holder.
 #[unsafe(no_mangle)]
 pub extern "C" fn kilocore_pages_drain(lists: &Lists, cpu: u32) -> u32 {
-    Kernel::unpreempted(|| lists.drain_all(CpuId(cpu)))
+    lists.drain_all(CpuId(cpu))
 }
 
 /// Returns how many pages the lists have, as it was at some moment.

@@ -20,14 +20,15 @@
  * Pages on the lists are in the state of pages on per-CPU lists: prepared for freeing, no longer charged,
  * without references, not PageBuddy, and not NR_FREE_PAGES. As there are at most 1/64 of a zone's pages on
  * its lists, watermarks take no account of them. While a zone is below its high watermark or is reclaimed,
- * no page is put there, and who finds no memory drains the lists with the per-CPU ones.
+ * no page is put there. The lists are drained when kswapd begins with a zone, by who has reclaimed memory and
+ * gets none, and before processes are killed for want of memory.
  *
  * A page's block may get another type, or be isolated, while the page is here. A page that is given back
  * gets the type that its block has then, under zone->lock. A page that is taken must still have the type of
  * its list; otherwise it is given back. As with pages of per-CPU lists, its block may be isolated just
  * after that.
  *
- * A drain leaves no page that was here before it. zone_pcp_disable() first disables and drains the per-CPU
+ * A drain leaves no page on the lists that was there before it. zone_pcp_disable() first disables and drains the per-CPU
  * lists, each under its lock, so that no CPU puts pages here any more, and then drains these lists.
  */
 #include <linux/cacheinfo.h>
@@ -75,6 +76,9 @@ struct page_lot {
 
 /* Zones whose lists would have fewer pages have none. */
 #define PAGE_TIER_LEAST 16
+
+/* Of a CPU that is below no cache. */
+#define PAGE_TIER_NO_CACHE U32_MAX
 
 /* The algorithm. It calls back the functions after it. */
 bool kilocore_pages_make(struct page_lists *lists, struct page_tier *tier, const u32 *caches, u32 cpus,
@@ -218,23 +222,26 @@ int __page_tier_take(struct zone *zone, int pages, struct list_head *list, int m
 	return lot.got;
 }
 
-/* Gives all pages of a zone's lists, or those of all zones, to the buddy lists. */
-void page_tier_drain(struct zone *zone)
+/* Gives all pages of a zone's lists, or those of all zones, to the buddy lists. Returns how many. */
+unsigned long page_tier_drain(struct zone *zone)
 {
+	unsigned long drained = 0;
 	struct page_tier *tier;
 	struct zone *each;
 	int type;
 
 	if (!zone) {
 		for_each_populated_zone(each)
-			page_tier_drain(each);
-		return;
+			drained += page_tier_drain(each);
+		return drained;
 	}
 	rcu_read_lock();
 	tier = page_tier_of(zone);
 	for (type = 0; tier && type < MIGRATE_PCPTYPES; type++)
-		count(PAGE_TIER_DRAINED, kilocore_pages_drain(&tier->lists[type], raw_smp_processor_id()));
+		drained += kilocore_pages_drain(&tier->lists[type], raw_smp_processor_id());
 	rcu_read_unlock();
+	count(PAGE_TIER_DRAINED, drained);
+	return drained;
 }
 
 static void page_tier_unmake(struct page_tier *tier)
@@ -248,13 +255,15 @@ static void page_tier_unmake(struct page_tier *tier)
 
 /*
  * Says for each CPU which last-level cache it is below. Returns how many there are, and the size of one in
- * pages. A CPU that is not online yet is taken to be below the first one.
+ * pages. A CPU that is not online has no part in the lists; when it comes up, it uses the first one.
  */
 static int page_tier_caches(u32 *caches, unsigned long *pages)
 {
 	int cpu, first, number = 0;
 
 	*pages = 0;
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		caches[cpu] = PAGE_TIER_NO_CACHE;
 	for_each_online_cpu(cpu) {
 		struct cpu_cacheinfo *info = get_cpu_cacheinfo(cpu);
 		struct cacheinfo *last;

@@ -16,7 +16,7 @@ enum page_tier_count {
 	PAGE_TIER_RETURNED,	/* of these, pages that went to the buddy lists: spilled or drained */
 	PAGE_TIER_DRAINED,	/* of those, the drained ones */
 	PAGE_TIER_RETYPED,	/* of these, pages whose type was another one when they were taken */
-	PAGE_TIER_PUT_HELD,	/* lots that were not put, as others held the lists */
+	PAGE_TIER_PUT_HELD,	/* lots that were not put, as others held the lists, or the lists have no room at all */
 	PAGE_TIER_TAKE_HELD,	/* refills that passed the lists by, as others held them */
 	/* With CONFIG_PAGE_TIER_STATS, whether the lists are on or not: */
 	PAGE_TIER_LOCKS,	/* zone->lock was taken for a lot of pages */
@@ -32,7 +32,7 @@ DECLARE_PER_CPU(unsigned long [PAGE_TIER_COUNTS], page_tier_counts);
 
 int __page_tier_put(struct zone *zone, struct per_cpu_pages *pcp, int pages, int pindex);
 int __page_tier_take(struct zone *zone, int pages, struct list_head *list, int migratetype);
-void page_tier_drain(struct zone *zone);
+unsigned long page_tier_drain(struct zone *zone);
 
 /* In page_alloc.c. Frees at most so many pages of a chain, and returns the rest of it. */
 struct page *free_page_tier_chain(struct zone *zone, struct page *chain, int most);
@@ -71,8 +71,9 @@ static inline int page_tier_take(struct zone *zone, unsigned int order, int page
 	return 0;
 }
 
-static inline void page_tier_drain(struct zone *zone)
+static inline unsigned long page_tier_drain(struct zone *zone)
 {
+	return 0;
 }
 #endif
 
