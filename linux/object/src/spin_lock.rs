@@ -34,12 +34,12 @@ impl SmallLock<Kernel> for SpinLock {
     }
 }
 
-/// No more locks than this are waited for at a time, but on more than 256 processors: each waits for one,
-/// and has interrupted three waits at most.
+/// On up to 256 processors, no more locks than this are waited for at a time: each waits for one, and has interrupted
+/// three waits at most. Two of these locks may still have the same slot; the waiters of the later one then have no queue.
 const SLOTS: usize = 1024;
 
-/// The queue's lock. Its holder is the first in line for the spin lock, so threshold 0, by which one more
-/// waiter spins, is what `Requester` calls 1.
+/// The queue's lock. Its holder is the first in line and waits for the spin lock. The next one spins for the queue, as
+/// one does with threshold 0. All others rest.
 type Queues = SideQueues<Kernel, Requester<Kernel, 0>, SLOTS>;
 
 // SAFETY: a table that nobody uses has no bit set if a free lock has none, as one of tickets has not.
@@ -48,8 +48,8 @@ static QUEUES: Queues = unsafe { MaybeUninit::zeroed().assume_init() };
 /// Waits for a spin lock and takes it. Returns whether the caller waited in a queue.
 ///
 /// # Safety
-/// The caller is not preempted. It is not in an interrupt that cannot be masked. All that wait for spin
-/// locks at the same time, but in such interrupts, call this. An interrupt handler that comes meanwhile waits for
+/// The caller is not preempted. All that wait for spin locks at the same time call this, or take the lock by an
+/// exchange of 0 for 1. An interrupt handler that comes meanwhile waits for
 /// no lock whose holders wait for this one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kilocore_spin_lock_wait(lock: &SpinLock) -> bool {

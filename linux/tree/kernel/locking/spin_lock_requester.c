@@ -5,27 +5,26 @@
  * it is right. This file switches it on and off, and counts.
  *
  * The hook is the first thing in native_queued_spin_lock_slowpath(), and not a function for
- * pv_ops. A call by way of pv_ops is patched into a direct one at boot and stays that, so a
- * function behind it had to look at a variable too. The hook works where the kernel has no pv_ops,
- * and a hypervisor's own slow path is left alone.
+ * pv_ops. A call by way of pv_ops is patched into a direct one at boot and stays that. So a
+ * function behind it would have to look at a variable, too. The hook works where the kernel has no
+ * pv_ops. A hypervisor's own slow path is left alone.
  *
  * The head of the kernel's own queue, and its pending waiter, take the lock by a plain store,
  * because nobody else takes it meanwhile. So waiters of both kinds must never wait for a lock at
- * the same time:
+ * the same time. Between the two, all wait outside of both queues: they exchange 0 for 1, as a
+ * trylock does, which both queues bear.
  *
- * - Who waits for a spin lock has preemption off, or interrupts. So while stop_machine() has all
- *   processors in a thread of its own with interrupts off, nobody waits for a spin lock in a
- *   thread or in an interrupt handler, and the setting changes then. A processor that comes up or
- *   goes down does so before or after.
+ * - First, new waits are made apart. Who waits for a spin lock has preemption off, or interrupts, or
+ *   is the handler of an interrupt. So once each processor was in the thread of stop_machine(),
+ *   no wait goes on that began in the old way.
  *
- * - A non-maskable interrupt may come even then. So while the setting is about to change, until
- *   after it has changed, the handlers of such interrupts wait outside of both queues. They
- *   exchange 0 for 1, as a trylock does, which both queues bear. By the time all processors are in
- *   stop_machine(), each handler has ended that waited in the old way.
+ * - Then the setting changes. Waits that are still apart may go on.
+ *
+ * The processors in stop_machine() wait for spin locks, too: they tell RCU of each turn. Those
+ * waits are apart. It does not do to change the setting inside and to rely on there being none.
  */
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
-#include <linux/hardirq.h>
 #include <linux/init.h>
 #include <linux/kilocore.h>
 #include <linux/mutex.h>
@@ -53,14 +52,12 @@ enum way {
 	APART,		/* in none */
 };
 
-/* How threads and interrupt handlers wait, and how handlers of non-maskable interrupts do. */
 static enum way way __read_mostly;
-static enum way nmi_way __read_mostly;
 
 struct spin_lock_counts {
 	unsigned long slow_paths;	/* spin locks that were waited for while this was on, or changed */
 	unsigned long unqueued;		/* of these, those whose slot another lock's waiters had */
-	unsigned long apart;		/* of these, those in a non-maskable interrupt meanwhile */
+	unsigned long apart;		/* of these, those while the setting changed */
 };
 
 static DEFINE_PER_CPU(struct spin_lock_counts, spin_lock_counts);
@@ -68,7 +65,7 @@ static DEFINE_PER_CPU(struct spin_lock_counts, spin_lock_counts);
 /* Waits for a lock and takes it, or returns false if the kernel's own queue has to. */
 bool spin_lock_requester_slowpath(struct qspinlock *lock)
 {
-	enum way how = unlikely(in_nmi()) ? READ_ONCE(nmi_way) : READ_ONCE(way);
+	enum way how = READ_ONCE(way);
 
 	if (how == STOCK)
 		return false;
@@ -86,9 +83,8 @@ bool spin_lock_requester_slowpath(struct qspinlock *lock)
 	return true;
 }
 
-static int set_way(void *new)
+static int nothing(void *unused)
 {
-	WRITE_ONCE(way, *(enum way *)new);
 	return 0;
 }
 
@@ -97,9 +93,9 @@ static DEFINE_MUTEX(setting_lock);
 static void change_way(enum way new)
 {
 	mutex_lock(&setting_lock);
-	WRITE_ONCE(nmi_way, APART);
-	stop_machine(set_way, &new, NULL);
-	WRITE_ONCE(nmi_way, new);
+	WRITE_ONCE(way, APART);
+	stop_machine(nothing, NULL, NULL);
+	WRITE_ONCE(way, new);
 	mutex_unlock(&setting_lock);
 }
 
@@ -148,7 +144,9 @@ static ssize_t setting_write(struct file *file, const char __user *from, size_t 
 
 static int setting_show(struct seq_file *out, void *unused)
 {
-	seq_puts(out, READ_ONCE(way) == STOCK ? "[stock] requester\n" : "stock [requester]\n");
+	mutex_lock(&setting_lock);
+	seq_puts(out, way == STOCK ? "[stock] requester\n" : "stock [requester]\n");
+	mutex_unlock(&setting_lock);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <linux/bug.h>
 #include <linux/i_mmap_ldu.h>
 #include <linux/kilocore.h>
+#include <linux/kprobes.h>
 #include <linux/log2.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
@@ -43,7 +44,8 @@ unsigned long kilocore_current(void)
 	return (unsigned long)current;
 }
 
-void kilocore_cpu_relax(void)
+/* Not traced, as are those below: waiters call these in each turn of a loop. */
+notrace void kilocore_cpu_relax(void)
 {
 	cpu_relax();
 }
@@ -51,7 +53,7 @@ void kilocore_cpu_relax(void)
 DEFINE_PER_CPU(unsigned long, kilocore_rest_count);
 
 /* Says that a waiter begins to rest. */
-void kilocore_rests(void)
+notrace void kilocore_rests(void)
 {
 	this_cpu_inc(kilocore_rest_count);
 }
@@ -60,9 +62,14 @@ void kilocore_rests(void)
  * Has the processor watch a cache line for kilocore_rest(), if it can rest. Those on which a write
  * may fail to end the rest do not, nor those whose monitor needs the line to be flushed first, nor
  * those whose timer may stop meanwhile.
+ *
+ * Handlers of interrupts do not rest: one that comes between this and kilocore_rest() would have the
+ * processor watch another line, and the interrupted waiter would rest until that one is written.
  */
-bool kilocore_watch(const void *line)
+notrace bool kilocore_watch(const void *line)
 {
+	if (!in_task())
+		return false;
 	if (!static_cpu_has(X86_FEATURE_MWAIT) || static_cpu_has_bug(X86_BUG_MONITOR) ||
 	    static_cpu_has_bug(X86_BUG_CLFLUSH_MONITOR) ||
 	    static_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
@@ -75,11 +82,14 @@ bool kilocore_watch(const void *line)
  * Rests in the lightest state, C1, until the line is written. An interrupt ends the rest too,
  * unless it is masked: then it could not be handled now anyway.
  */
-void kilocore_rest(void)
+notrace void kilocore_rest(void)
 {
 	x86_idle_clear_cpu_buffers();
 	__mwait(0, 0);
 }
+
+NOKPROBE_SYMBOL(kilocore_watch);
+NOKPROBE_SYMBOL(kilocore_rest);
 
 void kilocore_preempt_disable(void)
 {
