@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Processes that map one file, fork, exit, unmap, execute, truncate and reclaim it, for as long as asked:
+// Processes that map one file, fork, exit, protect, move, unmap, execute, truncate and reclaim it, for as long as asked:
 // `churn PROCESSES SECONDS FILE`. Prints how many forks there were. A child that dies of a page that was
 // truncated away (SIGBUS) is right; anything else is not.
 #define _GNU_SOURCE
@@ -28,6 +28,25 @@ static char *map_file(int file, int flags)
 	return at;
 }
 
+// Protects a part of a mapping, which splits it, and then makes it whole again.
+static void protect_part(char *at)
+{
+	char *part = at + (1 + chance(PAGES / 2)) * PAGE;
+
+	if (mprotect(part, 4 * PAGE, PROT_READ) || mprotect(part, 4 * PAGE, PROT_READ | PROT_WRITE))
+		err(1, "mprotect");
+}
+
+// Moves a mapping to another address, with its entries, and returns where it is.
+static char *move(char *at)
+{
+	char *to = mmap(NULL, PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (to == MAP_FAILED || mremap(at, PAGES * PAGE, PAGES * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+		err(1, "mremap");
+	return to;
+}
+
 // What one process does until the end: it keeps some mappings, and each child touches, unmaps and ends.
 static unsigned long churn(int file, const char *path, double end)
 {
@@ -53,6 +72,14 @@ static unsigned long churn(int file, const char *path, double end)
 		if (child == 0) {
 			for (int i = 0; i < MAPPINGS; i++)
 				sum += mappings[i][chance(PAGES / 2) * PAGE];
+			if (chance(4) == 0)
+				protect_part(mappings[chance(MAPPINGS)]);
+			if (chance(4) == 0) {
+				int i = chance(MAPPINGS);
+
+				mappings[i] = move(mappings[i]);
+				sum += mappings[i][chance(PAGES / 2) * PAGE];
+			}
 			if (chance(3) == 0)
 				munmap(mappings[chance(MAPPINGS)], PAGES / 2 * PAGE);
 			if (chance(16) == 0)
@@ -75,6 +102,12 @@ static unsigned long churn(int file, const char *path, double end)
 			mappings[i] = map_file(file, i % 2 ? MAP_PRIVATE : MAP_SHARED);
 			if (i % 2)
 				mappings[i][(PAGES - 1 - i) * PAGE] = 1;
+		}
+		if (chance(8) == 0) {
+			int i = chance(MAPPINGS);
+
+			mappings[i] = move(mappings[i]);
+			protect_part(mappings[chance(MAPPINGS)]);
 		}
 		// The lower half stays, so that nobody is killed for reading it.
 		if (chance(32) == 0) {

@@ -32,9 +32,13 @@
 //! the lock held applied the log, which made others' removals take the lock, which others found held: on 120
 //! simulated cores, the log was then no better than the lock (docs/evidence/kernel-path.md).
 //!
-//! **What was cancelled is swept out without the lock**, so that nobody waits for it meanwhile but who begins to look.
-//! A sweep begins by saying so and then looks whether anybody looks, who says so and then looks whether anybody sweeps;
-//! again one of the two sees the other.
+//! **What was cancelled is swept out without the lock**, and in place: the newest node stays, on which others push, and
+//! the links of those behind it are for one thread at a time to change, who sweeps or who applies. So the log is never
+//! empty meanwhile, and what stays keeps its place.
+//!
+//! **Objects are put in in the order in which they were pushed**, as they would be without a log. Linux's walkers rely on
+//! that: a child's mapping is visited after its parent's, while `fork` copies entries of page tables from one to the
+//! other. A sweep that took the queue and pushed what was pending again put the parent after the child.
 //!
 //! So a log serves where most objects are taken out again before anybody reads. Of 40,000 insertions of mappings by
 //! forks in a Linux 6.12 with this log, 99 % were cancelled (emulated; docs/evidence/linux.md).
@@ -71,7 +75,7 @@ pub struct InsertionLog<P: Platform> {
     id: RootId,
     /// How many threads look for objects, or are about to. It lies where the push before each look at it writes.
     looking: P::U32,
-    /// 1 while a thread takes nodes from the queue, else 0.
+    /// 1 while a thread takes nodes from the queue or changes their links, else 0.
     taking: P::U32,
 }
 
@@ -84,7 +88,7 @@ pub enum Inserted {
     Held,
     /// It is in the log, which had grown to its limit. So what was cancelled was taken out of it.
     Swept,
-    /// The same, and as much was left, the log was applied.
+    /// The log had grown to its limit, and more than half of it was not cancelled. So it was applied.
     Full,
 }
 
@@ -134,9 +138,10 @@ impl<P: Platform> InsertionLog<P> {
     /// Puts the object in. When this has returned, each thread that is inside finds the object.
     ///
     /// `put_in` is called for each object that this call puts into the structure, by the thread that
-    /// holds the lock as the writer. It must not panic and must not use this log or the lock. If the log
-    /// is about as long as `limit`, in nodes, what was cancelled leaves it unless a thread looks, and if more
-    /// than half is left, it is applied unless a thread is inside; a limit of 4096 is that of
+    /// holds the lock as the writer. It must not panic and must not use this log or the lock.
+    ///
+    /// `limit` bounds the log's length, in nodes. If the log is about as long, what was cancelled leaves it. If more
+    /// than half of the limit is left then, the log is applied unless a thread is inside. A limit of 4096 is that of
     /// [`Limits`](crate::Limits).
     ///
     /// This may wait for the threads that are inside, so none of them may call it.
@@ -154,31 +159,59 @@ impl<P: Platform> InsertionLog<P> {
         limit: u32,
         put_in: impl FnMut(NonNull<Node<P>>),
     ) -> (Inserted, Released<P>) {
-        // SAFETY: the node is alive, as the caller promises.
-        let fill = match unsafe { node.as_ref() }.log_insertion() {
-            Logged::InPlace => Fill::Between,
-            // SAFETY: it is in no queue.
-            Logged::Queue => unsafe { self.queue.push(node) },
-        };
+        // SAFETY: by the caller's promise.
+        let fill = unsafe { self.push(node) };
         if self.somebody_looks() {
             // SAFETY: by the caller's promise, as below.
             return (Inserted::Held, unsafe { self.synchronize(lock, put_in) });
         }
-        if matches!(fill, Fill::Nodes(length) if length >= limit)
-            && let Some((pending, mut released)) = self.sweep()
+        self.bound(fill, limit, || {
+            lock.try_acquire().then(|| {
+                // SAFETY: acquired just above.
+                unsafe {
+                    let released = self.apply(put_in);
+                    lock.release();
+                    released
+                }
+            })
+        })
+    }
+
+    /// Logs an insertion, and returns what that says of the log's length.
+    ///
+    /// # Safety
+    /// As for [`insert`](Self::insert), of the node.
+    #[inline]
+    unsafe fn push(&self, node: NonNull<Node<P>>) -> Fill {
+        // SAFETY: the node is alive, as the caller promises.
+        match unsafe { node.as_ref() }.log_insertion() {
+            Logged::InPlace => Fill::Between,
+            // SAFETY: it is in no queue.
+            Logged::Queue => unsafe { self.queue.push(node) },
+        }
+    }
+
+    /// Keeps the log's length below its limit, after a push. `apply` applies the log if it can.
+    #[inline]
+    fn bound(
+        &self,
+        fill: Fill,
+        limit: u32,
+        apply: impl FnOnce() -> Option<Released<P>>,
+    ) -> (Inserted, Released<P>) {
+        if !matches!(fill, Fill::Nodes(length) if length >= limit) {
+            return (Inserted::Logged, Released::none());
+        }
+        let Some((pending, mut released)) = self.sweep() else {
+            return (Inserted::Logged, Released::none());
+        };
+        if pending > limit / 2
+            && let Some(applied) = apply()
         {
-            if pending <= limit / 2 || !lock.try_acquire() {
-                return (Inserted::Swept, released);
-            }
-            // SAFETY: acquired just now.
-            unsafe {
-                let applied = self.apply(put_in);
-                lock.release();
-                applied.free_all(|node| released.add(node));
-            }
+            applied.free_all(|node| released.add(node));
             return (Inserted::Full, released);
         }
-        (Inserted::Logged, Released::none())
+        (Inserted::Swept, released)
     }
 
     /// Whether a thread may be inside, after a push, that looks for objects and has not seen the push. The answer
@@ -211,29 +244,31 @@ impl<P: Platform> InsertionLog<P> {
         self.looking.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Takes what was cancelled out of the log, without the lock. Returns how many nodes are left, which are pending.
-    /// None, and nothing was done, if somebody looks, or takes nodes.
+    /// Takes what was cancelled out of the log, without the lock. Returns how many nodes are pending. None, and nothing
+    /// was done, if another thread takes nodes.
     #[cold]
     fn sweep(&self) -> Option<(u32, Released<P>)> {
-        // Who begins to look waits for this.
+        // Who applies the log waits for this.
         P::unpreempted(|| {
-            // Acquire: what others took before is out of the queue. Argued: sequentially consistent, as the look at
-            // `looking` that follows. A thread that looks says so and then looks at this word.
-            self.taking.compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed).ok()?;
-            if self.somebody_looks() {
-                self.end_taking();
-                return None;
-            }
-            let mut swept = Swept { kept: None, pending: 0, released: Released::none() };
-            // SAFETY: only one thread takes at a time, as `taking` says. What is swept was taken.
-            unsafe { self.queue.take(&mut |newest| swept.add(newest)) };
-            if let Some(Chain { newest, oldest }) = swept.kept {
-                // SAFETY: these nodes are still for the queue, as their states say, and are in no other.
-                unsafe { self.queue.splice(newest, oldest) };
-                self.queue.count(swept.pending);
-            }
+            // Acquire: what others took before is out of the queue, and the links are as they left them.
+            self.taking.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).ok()?;
+            let (mut pending, mut released) = (0, Released::none());
+            let stays = |node: NonNull<Node<P>>| {
+                // SAFETY: it is in the queue, so it lives.
+                match unsafe { node.as_ref() }.sweep() {
+                    None => {
+                        pending += 1;
+                        return true;
+                    }
+                    Some(Claimed::Released) => released.add(node),
+                    Some(_) => {}
+                }
+                false
+            };
+            // SAFETY: only one thread takes at a time, as `taking` says. A node that was swept is not in use.
+            unsafe { self.queue.retain_behind_newest(stays) };
             self.end_taking();
-            Some((swept.pending, swept.released))
+            Some((pending, released))
         })
     }
 
@@ -248,24 +283,8 @@ impl<P: Platform> InsertionLog<P> {
 
     #[inline]
     fn end_taking(&self) {
-        // Release: who takes next finds what was left, and who looks finds it in the queue.
-        if P::SEQUENTIAL_LOADS {
-            self.taking.store(0, Ordering::Release);
-        } else {
-            // loom puts a plain store in no order with the exchanges that others look by.
-            self.taking.swap(0, Ordering::Release);
-        }
-    }
-
-    /// Whether nobody takes nodes, for a thread that has said that it looks.
-    #[inline]
-    fn nobody_takes(&self) -> bool {
-        if P::SEQUENTIAL_LOADS {
-            // Argued: sequentially consistent: a sweep that begins later sees that the caller looks.
-            self.taking.load(Ordering::SeqCst) == 0
-        } else {
-            self.taking.fetch_add(0, Ordering::AcqRel) == 0
-        }
+        // Release: who takes next finds the links as they were left.
+        self.taking.store(0, Ordering::Release);
     }
 
     /// Takes the object out if its insertion is still in the log, and returns whether it did. If it did
@@ -343,21 +362,34 @@ impl<P: Platform> InsertionLog<P> {
     }
 
     /// Puts the object in, for a caller that is inside as the writer. It is in the log then, and whoever enters
-    /// next finds it.
+    /// next finds it. `limit` and `put_in` are as for [`insert`](Self::insert).
     ///
     /// # Safety
     /// As for [`insert`](Self::insert). The caller is inside as the writer, and looks for no object until it
     /// leaves.
     #[inline]
-    pub unsafe fn insert_inside(&self, node: NonNull<Node<P>>) {
-        // SAFETY: the node is alive, as the caller promises.
-        match unsafe { node.as_ref() }.log_insertion() {
-            Logged::InPlace => {}
-            Logged::Queue => {
-                // SAFETY: it is in no queue.
-                unsafe { self.queue.push(node) };
-            }
-        }
+    pub unsafe fn insert_inside(
+        &self,
+        node: NonNull<Node<P>>,
+        limit: u32,
+        put_in: impl FnMut(NonNull<Node<P>>),
+    ) -> (Inserted, Released<P>) {
+        // SAFETY: by the caller's promise.
+        let fill = unsafe { self.push(node) };
+        // SAFETY: the caller is inside as the writer.
+        self.bound(fill, limit, || Some(unsafe { self.apply(put_in) }))
+    }
+
+    /// Whether the object's insertion is in the log and was not cancelled. Nobody but the caller changes that, who is
+    /// inside as the writer.
+    ///
+    /// # Safety
+    /// The caller owns the object, is inside as the writer, and this log [owns](Self::owns) the object or has never
+    /// had it.
+    #[inline]
+    pub unsafe fn is_pending(&self, node: &Node<P>) -> bool {
+        // SAFETY: the caller is the owner.
+        node.is_pending() && unsafe { self.owns(node) }
     }
 
     /// Enters as a reader, which finds every object whose insertion has returned. `put_in` is as for
@@ -536,10 +568,10 @@ impl<P: Platform> InsertionLog<P> {
 
     /// Returns whether the log is empty, for a thread that has said that it [looks](Self::begin_looking) and has entered.
     /// If it is, the thread finds every object whose insertion has returned; if not, it has to
-    /// [`apply`](Self::apply) the log. While cancelled nodes are taken out, the log counts as not empty.
+    /// [`apply`](Self::apply) the log.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.nobody_takes() && self.queue.is_empty_in_order()
+        self.queue.is_empty_in_order()
     }
 
     /// Applies the log. `put_in` is as for [`insert`](Self::insert).
@@ -548,13 +580,12 @@ impl<P: Platform> InsertionLog<P> {
     /// The caller holds the lock of the structure as the writer.
     pub unsafe fn apply(&self, mut put_in: impl FnMut(NonNull<Node<P>>)) -> Released<P> {
         let mut released = Released::none();
-        self.begin_taking();
+        // None but the lock's holder empties the queue.
         if self.queue.is_empty_in_order() {
-            self.end_taking();
             return released;
         }
-        // The list is newest first, and objects are put in in the order in which they were pushed, as they
-        // would be without a log.
+        self.begin_taking();
+        // The list is newest first, and the oldest is put in first; see the head of this file.
         let mut oldest: *mut Node<P> = ptr::null_mut();
         let mut reverse = |newest: NonNull<Node<P>>| {
             let mut next = newest.as_ptr();
@@ -583,54 +614,6 @@ impl<P: Platform> InsertionLog<P> {
             }
         }
         released
-    }
-}
-
-/// Nodes that are linked from the newest to the oldest.
-struct Chain<P: Platform> {
-    newest: NonNull<Node<P>>,
-    oldest: NonNull<Node<P>>,
-}
-
-/// What was in the queue.
-struct Swept<P: Platform> {
-    /// Those that stay, in their order.
-    kept: Option<Chain<P>>,
-    /// How many these are.
-    pending: u32,
-    released: Released<P>,
-}
-
-impl<P: Platform> Swept<P> {
-    /// Adds a chain.
-    ///
-    /// # Safety
-    /// The caller has taken it from the queue.
-    unsafe fn add(&mut self, newest: NonNull<Node<P>>) {
-        let mut next = newest.as_ptr();
-        while let Some(node) = NonNull::new(next) {
-            // SAFETY: it was taken from the queue and is not out of it yet, so it lives, and the link is this
-            // thread's.
-            let at = unsafe { node.as_ref() };
-            next = linked(at);
-            match at.sweep() {
-                None => self.keep(node),
-                Some(Claimed::Released) => self.released.add(node),
-                Some(_) => {}
-            }
-        }
-    }
-
-    fn keep(&mut self, node: NonNull<Node<P>>) {
-        if let Some(Chain { oldest, .. }) = &mut self.kept {
-            // SAFETY: as above: it stays in the queue.
-            // Relaxed: the push of the chain publishes it.
-            unsafe { oldest.as_ref() }.next.store(node.as_ptr(), Ordering::Relaxed);
-            *oldest = node;
-        } else {
-            self.kept = Some(Chain { newest: node, oldest: node });
-        }
-        self.pending += 1;
     }
 }
 

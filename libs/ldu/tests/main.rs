@@ -5,6 +5,7 @@ mod history;
 mod loom;
 mod pitfalls;
 mod prompt;
+mod prompt_full;
 mod shuttle;
 mod weakened;
 

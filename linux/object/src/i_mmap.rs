@@ -43,6 +43,17 @@ pub enum Logged {
     Swept = 4,
 }
 
+impl From<Inserted> for Logged {
+    fn from(inserted: Inserted) -> Self {
+        match inserted {
+            Inserted::Logged => Self::Pending,
+            Inserted::Held => Self::Held,
+            Inserted::Full => Self::Full,
+            Inserted::Swept => Self::Swept,
+        }
+    }
+}
+
 fn free(released: Released<Kernel>) {
     // SAFETY: each entry was given up by `i_mmap_log_keeps` and is out of the log.
     released.free_all(|entry| unsafe { i_mmap_ldu_free(entry.as_ptr()) });
@@ -83,30 +94,39 @@ pub unsafe extern "C" fn i_mmap_log_insert(
     // SAFETY: as above. The VMA is freed only after `i_mmap_log_keeps` or `i_mmap_ldu_free`.
     let (inserted, released) = unsafe { log.insert(lock, entry, limit, put_in(log)) };
     free(released);
-    match inserted {
-        Inserted::Logged => Logged::Pending,
-        Inserted::Held => Logged::Held,
-        Inserted::Full => Logged::Full,
-        Inserted::Swept => Logged::Swept,
-    }
+    inserted.into()
 }
 
-/// Logs that a VMA is put in, for a caller that holds the lock. Returns false, and has done nothing, if the VMA is
-/// another log's.
+/// Logs that a VMA is put in, for a caller that holds the lock.
 ///
 /// # Safety
 /// `log` is that of the VMA's file. The caller owns the VMA, which is in no tree, and holds the lock for writing. It
 /// looks for no VMA until it leaves.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn i_mmap_log_insert_inside(log: &Log, entry: NonNull<Entry>) -> bool {
-    // SAFETY: by the caller's promise. The VMA is freed only after `i_mmap_log_keeps` or `i_mmap_ldu_free`.
-    unsafe {
-        let adopted = log.adopt(entry.as_ref());
-        if adopted {
-            log.insert_inside(entry);
-        }
-        adopted
+pub unsafe extern "C" fn i_mmap_log_insert_inside(
+    log: &Log,
+    entry: NonNull<Entry>,
+    limit: u32,
+) -> Logged {
+    // SAFETY: the caller owns the VMA, which is out.
+    if !unsafe { log.adopt(entry.as_ref()) } {
+        return Logged::Elsewhere;
     }
+    // SAFETY: as above, and the caller holds the lock. The VMA is freed only after `i_mmap_log_keeps` or
+    // `i_mmap_ldu_free`.
+    let (inserted, released) = unsafe { log.insert_inside(entry, limit, put_in(log)) };
+    free(released);
+    inserted.into()
+}
+
+/// Returns whether a VMA's insertion is in the log and was not cancelled. That stays so while the caller holds the lock.
+///
+/// # Safety
+/// The caller owns the VMA, `log` is that of its file, and the caller holds the lock for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn i_mmap_log_is_pending(log: &Log, entry: &Entry) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { log.is_pending(entry) }
 }
 
 /// Cancels the insertion of a VMA if it is still in the log, and returns whether it did. If not, the VMA

@@ -13,6 +13,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/percpu.h>
+#include <linux/percpu_counter.h>
 #include <linux/seq_file.h>
 
 /*
@@ -21,7 +22,8 @@
  */
 enum i_mmap_logged i_mmap_log_insert(struct i_mmap_log *log, struct rw_semaphore *lock,
 				     struct i_mmap_node *node, u32 limit);
-bool i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node);
+enum i_mmap_logged i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node, u32 limit);
+bool i_mmap_log_is_pending(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_cancel(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_keeps(struct i_mmap_node *node);
 void i_mmap_log_apply(struct i_mmap_log *log);
@@ -34,14 +36,24 @@ static_assert(sizeof(struct i_mmap_log) == 32);
 static_assert(sizeof(struct i_mmap_node) == 24);
 static_assert(offsetof(struct i_mmap_log, newest) == 0);
 static_assert(offsetof(struct i_mmap_log, looking) == 24);
-static_assert(offsetof(struct i_mmap_log, taking) == 28);
+
+/* How many VMAs that are freed already are in logs, and how many they may be before logs are kept short. */
+static struct percpu_counter i_mmap_gone;
+static s64 i_mmap_gone_most;
+
+#define I_MMAP_SHORT_LOG 16
 
 /*
  * How many VMAs a log may have before an insertion sweeps it. If more than half of them are not gone, it applies the
  * log: that bounds how long the next walker waits. A CPU has some twenty VMAs of a library in the log at a time.
+ *
+ * A log stays as long as it is when nobody inserts into it or looks for VMAs any more. A process that maps and unmaps
+ * many files could fill the memory with VMAs that are gone; from some 1/1024 of the memory on, logs are kept short.
  */
 static unsigned int i_mmap_log_limit(void)
 {
+	if (unlikely(percpu_counter_read_positive(&i_mmap_gone) > i_mmap_gone_most))
+		return I_MMAP_SHORT_LOG;
 	return max(512U, 64 * nr_cpu_ids);
 }
 
@@ -57,10 +69,11 @@ enum i_mmap_count {
 	FOUND_HELD,	/* insertions that found somebody who looks */
 	FOUND_FULL,	/* insertions that found the log full, and applied it */
 	SWEPT,		/* insertions that found it full, and swept it without the lock */
-	APPLICATIONS,	/* how often somebody who took the lock found a log that was not empty */
+	APPLICATIONS,	/* how often somebody who took the lock applied the log first */
 	READERS,	/* of these, those who took it for reading */
-	TRIES_FAILED,	/* of those, who could not wait and so went without the lock */
+	TRIES_FAILED,	/* how often somebody who could not wait found a log to apply, and so went without the lock */
 	KEPT,		/* VMAs that were freed while a log had them */
+	LET_GO,		/* of these, those that a log has let go since */
 	WRITE_LOCKS,	/* a lock of a file's tree was taken for writing, by whomever */
 	READ_LOCKS,	/* and for reading */
 	SIBLING_LOCKS,	/* of both, those of i_mmap_split.h */
@@ -69,7 +82,7 @@ enum i_mmap_count {
 
 static const char *const i_mmap_count_names[COUNTS] = {
 	"pushed", "cancelled", "applied", "found_held", "found_full", "swept", "applications", "readers",
-	"tries_failed", "kept", "write_locks", "read_locks", "sibling_locks",
+	"tries_failed", "kept", "let_go", "write_locks", "read_locks", "sibling_locks",
 };
 
 static DEFINE_PER_CPU(unsigned long [COUNTS], i_mmap_counts);
@@ -111,6 +124,8 @@ void i_mmap_ldu_free(struct i_mmap_node *node)
 
 	/* It is out of the log, and vm_area_free() has to see that. */
 	memset(node, 0, sizeof(*node));
+	percpu_counter_dec(&i_mmap_gone);
+	count(LET_GO);
 	vm_area_free(vma);
 }
 
@@ -145,27 +160,21 @@ bool i_mmap_ldu_try_catch_up(struct address_space *mapping)
 }
 EXPORT_SYMBOL_GPL(i_mmap_ldu_try_catch_up);
 
-bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping)
+/* Whether @vma may be logged. */
+static bool i_mmap_ldu_takes(struct vm_area_struct *vma)
 {
-	enum i_mmap_logged how;
+	/*
+	 * Huge pages share page tables, and say under the lock who shares. What the log has goes to the first tree, and
+	 * a child of a VMA in another one has to be visited after it.
+	 */
+	return static_branch_unlikely(&i_mmap_ldu_on) && !is_vm_hugetlb_page(vma) && i_mmap_in_first(vma);
+}
 
-	/* Huge pages share page tables, and say under the lock who shares. */
-	if (!static_branch_unlikely(&i_mmap_ldu_on) || is_vm_hugetlb_page(vma))
+/* Counts an insertion, and returns whether it was made. */
+static bool i_mmap_ldu_logged(enum i_mmap_logged how)
+{
+	if (how == I_MMAP_ELSEWHERE)
 		return false;
-	i_mmap_choose_first(vma);
-	if (vma_is_shared_maywrite(vma))
-		mapping_allow_writable(mapping);
-	if (i_mmap_is_planted(I_MMAP_BLIND_INSERTIONS))
-		how = i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node) ?
-			I_MMAP_PENDING : I_MMAP_ELSEWHERE;
-	else
-		how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
-					&vma->i_mmap_node, i_mmap_log_limit());
-	if (how == I_MMAP_ELSEWHERE) {
-		if (vma_is_shared_maywrite(vma))
-			mapping_unmap_writable(mapping);
-		return false;
-	}
 	count(PUSHED);
 	if (how == I_MMAP_HELD)
 		count(FOUND_HELD);
@@ -173,6 +182,27 @@ bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping
 		count(FOUND_FULL);
 	if (how == I_MMAP_SWEPT)
 		count(SWEPT);
+	return true;
+}
+
+bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping)
+{
+	enum i_mmap_logged how;
+
+	if (!i_mmap_ldu_takes(vma))
+		return false;
+	if (vma_is_shared_maywrite(vma))
+		mapping_allow_writable(mapping);
+	if (i_mmap_is_planted(I_MMAP_BLIND_INSERTIONS))
+		how = i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node, U32_MAX);
+	else
+		how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
+					&vma->i_mmap_node, i_mmap_log_limit());
+	if (!i_mmap_ldu_logged(how)) {
+		if (vma_is_shared_maywrite(vma))
+			mapping_unmap_writable(mapping);
+		return false;
+	}
 	if (how == I_MMAP_HELD || how == I_MMAP_FULL)
 		i_mmap_ldu_count_lock(true);
 	return true;
@@ -193,19 +223,18 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 /* The VMA stays the file's, so what the file counts of it stays. */
 bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping)
 {
-	if (!static_branch_unlikely(&i_mmap_ldu_on) || is_vm_hugetlb_page(vma))
-		return false;
 	i_mmap_assert_write_locked(mapping);
-	i_mmap_choose_first(vma);
-	if (!i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node))
-		return false;
-	count(PUSHED);
-	return true;
+	return i_mmap_ldu_takes(vma) &&
+	       i_mmap_ldu_logged(i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node,
+							  i_mmap_log_limit()));
 }
 
-bool i_mmap_ldu_insert_locked(struct vm_area_struct *vma, struct address_space *mapping)
+bool i_mmap_ldu_insert_beside(struct vm_area_struct *vma, struct vm_area_struct *beside,
+			      struct address_space *mapping)
 {
-	if (!i_mmap_ldu_put_back(vma, mapping))
+	if (!static_branch_unlikely(&i_mmap_ldu_used) ||
+	    !i_mmap_log_is_pending(&mapping->i_mmap_log, &beside->i_mmap_node) ||
+	    !i_mmap_ldu_put_back(vma, mapping))
 		return false;
 	if (vma_is_shared_maywrite(vma))
 		mapping_allow_writable(mapping);
@@ -247,6 +276,7 @@ bool i_mmap_ldu_keeps(struct vm_area_struct *vma)
 		return false;
 	if (i_mmap_is_planted(I_MMAP_EARLY_FREES) || !i_mmap_log_keeps(&vma->i_mmap_node))
 		return false;
+	percpu_counter_inc(&i_mmap_gone);
 	count(KEPT);
 	return true;
 }
@@ -341,6 +371,10 @@ static int __init i_mmap_ldu_init(void)
 {
 	struct dentry *folder = debugfs_create_dir("i_mmap", NULL);
 
+	i_mmap_gone_most = div_u64(PFN_PHYS((u64)totalram_pages()),
+				   1024 * sizeof(struct vm_area_struct));
+	if (percpu_counter_init(&i_mmap_gone, 0, GFP_KERNEL))
+		return -ENOMEM;
 	debugfs_create_file("setting", 0600, folder, NULL, &i_mmap_setting_fops);
 	debugfs_create_file("counts", 0400, folder, NULL, &i_mmap_counts_fops);
 	i_mmap_switch(i_mmap_setting_at_boot);

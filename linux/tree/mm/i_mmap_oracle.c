@@ -8,6 +8,10 @@
  * unmappings that are under way are done, and then stay together. If they do not, a VMA that maps the folio
  * is missing in the tree: the walk would have missed it, too.
  *
+ * That they come together does not say that one walk finds all. While page tables are copied or moved without the lock, it
+ * does only because it visits the VMA from which they are taken first. Of every N copies and moves, as
+ * /sys/kernel/debug/i_mmap/order_one_in says, it is looked whether it would.
+ *
  * "FD MILLISECONDS", written to /sys/kernel/debug/i_mmap/oracle, checks the folios of an open file for that
  * long. The write fails with EIO if the numbers differed. Reading the file says what was seen. To show that
  * it sees what is wrong, an error can be planted by its number in /sys/kernel/debug/i_mmap/planted.
@@ -21,6 +25,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
+#include <linux/random.h>
 #include <linux/rmap.h>
 #include <linux/seq_file.h>
 #include "internal.h"
@@ -82,7 +87,34 @@ void i_mmap_plant_removals(struct address_space *mapping)
 	spin_unlock(&put_off_lock);
 }
 
-static atomic_long_t folios_checked, mappings_counted, walks_made, folios_wrong;
+static atomic_long_t folios_checked, mappings_counted, walks_made, folios_wrong, orders_checked, orders_wrong;
+
+/* 0: none. */
+static u32 order_one_in;
+
+void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second)
+{
+	struct address_space *mapping;
+	struct vm_area_struct *vma, *found = NULL;
+	u32 one_in = READ_ONCE(order_one_in);
+
+	if (likely(!one_in) || get_random_u32_below(one_in) || !second->vm_file || is_vm_hugetlb_page(second))
+		return;
+	mapping = second->vm_file->f_mapping;
+	i_mmap_lock_read(mapping);
+	i_mmap_foreach(vma, mapping, second->vm_pgoff, second->vm_pgoff)
+		if (vma == first || vma == second) {
+			found = vma;
+			break;
+		}
+	i_mmap_unlock_read(mapping);
+	atomic_long_inc(&orders_checked);
+	if (found != first) {
+		atomic_long_inc(&orders_wrong);
+		WARN_ONCE(1, "i_mmap oracle: page %lu of inode %lu: a walk visits %s first\n",
+			  second->vm_pgoff, mapping->host->i_ino, found ? "the copy" : "neither VMA");
+	}
+}
 
 static int mappings_found(struct folio *folio, struct address_space *mapping)
 {
@@ -185,9 +217,10 @@ static ssize_t oracle_write(struct file *file, const char __user *from, size_t s
 
 static int oracle_show(struct seq_file *out, void *unused)
 {
-	seq_printf(out, "folios %ld\nmappings %ld\nwalks %ld\nwrong %ld\n",
+	seq_printf(out, "folios %ld\nmappings %ld\nwalks %ld\nwrong %ld\norders %ld\ndisorder %ld\n",
 		   atomic_long_read(&folios_checked), atomic_long_read(&mappings_counted),
-		   atomic_long_read(&walks_made), atomic_long_read(&folios_wrong));
+		   atomic_long_read(&walks_made), atomic_long_read(&folios_wrong),
+		   atomic_long_read(&orders_checked), atomic_long_read(&orders_wrong));
 	return 0;
 }
 
@@ -213,6 +246,7 @@ static int __init i_mmap_oracle_init(void)
 	struct dentry *folder = debugfs_lookup("i_mmap", NULL);
 
 	debugfs_create_file("oracle", 0600, folder, NULL, &oracle_fops);
+	debugfs_create_u32("order_one_in", 0600, folder, &order_one_in);
 	debugfs_create_file_unsafe("planted", 0600, folder, NULL, &planted_fops);
 	dput(folder);
 	return 0;

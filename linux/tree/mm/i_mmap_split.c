@@ -87,7 +87,8 @@ static unsigned int tree_for(struct vm_area_struct *vma, struct address_space *m
 
 void i_mmap_lock_insert(struct vm_area_struct *vma, struct address_space *mapping)
 {
-	vma->i_mmap_tree = tree_for(vma, mapping);
+	if (i_mmap_in_first(vma) || i_mmap_is_planted(I_MMAP_STRAY_CHILDREN))
+		vma->i_mmap_tree = tree_for(vma, mapping);
 	if (vma->i_mmap_tree) {
 		down_write(&sibling(mapping, vma->i_mmap_tree)->rwsem);
 		i_mmap_ldu_count_sibling(true);
@@ -127,9 +128,9 @@ bool i_mmap_same_tree(struct vm_area_struct *vma, struct vm_area_struct *other)
 	return vma->i_mmap_tree == other->i_mmap_tree;
 }
 
-void i_mmap_choose_first(struct vm_area_struct *vma)
+bool i_mmap_in_first(struct vm_area_struct *vma)
 {
-	vma->i_mmap_tree = 0;
+	return !vma->i_mmap_tree;
 }
 
 void i_mmap_siblings_lock(struct address_space *mapping, bool write)

@@ -45,7 +45,7 @@ impl<P: Platform> Node<P> {
         // Acquire: as in `Node::log`. Argued: there.
         if self.state.load(Ordering::Acquire) & QUEUED != 0 {
             // Release: the thread that claims it must see the object. Argued: sequentially consistent, for
-            // the look at the lock that follows; see the head of `insertion_log.rs`. Under loom every
+            // the look for those who look, which follows; see the head of `insertion_log.rs`. Under loom every
             // exchange is. The acquire of a failure is argued for in `Node::log`.
             let again = self.state.compare_exchange(
                 CANCELLED,
@@ -72,6 +72,13 @@ impl<P: Platform> Node<P> {
         self.state
             .compare_exchange(PENDING, CANCELLED, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
+    }
+
+    /// Whether the object is logged to be put in. The caller is the owner, and holds the root's lock as the writer.
+    #[inline]
+    pub(crate) fn is_pending(&self) -> bool {
+        // Relaxed: only the owner and the lock's holder change this, and the caller is both.
+        self.state.load(Ordering::Relaxed) == PENDING
     }
 
     /// Claims the node for the caller, which holds the root's lock as the writer and has taken the node

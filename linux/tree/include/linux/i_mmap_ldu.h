@@ -11,10 +11,12 @@
  *    takes the lock and applies the log.
  *  - A removal whose insertion is still in the log cancels it, without the lock. Any other removal
  *    takes the lock, as page tables are freed after it and a walker may be in them.
- *  - A VMA that changes is taken out and put back under the lock, which keeps walkers out meanwhile: as far as the
- *    log has it, in the log.
+ *  - A VMA that changes is taken out and put back under the lock, which keeps walkers out meanwhile. If the log has it,
+ *    it is put back into the log, and otherwise into the tree.
+ *  - VMAs go into the tree in the order in which they were logged. fork and mremap rely on that: they copy or move page
+ *    tables without the lock, and a walker has to come to the VMA from which they are taken first.
  *
- * So walkers find in the tree what they always found, and no walker is in a VMA after its removal. The
+ * So walkers find in the tree what they always found, in that order, and no walker is in a VMA after its removal. The
  * algorithm is kilocore's, compiled from its Rust, and is checked there: libs/ldu/src/insertion_log.rs.
  */
 #ifndef _LINUX_I_MMAP_LDU_H
@@ -31,13 +33,13 @@ struct vm_area_struct;
 
 #ifdef CONFIG_I_MMAP_LDU
 
-/* In each address_space. C uses @newest, @looking and @taking. */
+/* In each address_space. C uses @newest and @looking. */
 struct i_mmap_log {
 	void *newest;		/* NULL if the log is empty */
 	u32 length;
 	u64 id;
 	atomic_t looking;	/* how many look for VMAs, or are about to */
-	u32 taking;		/* not zero while somebody takes VMAs out of the log */
+	u32 taking;
 };
 
 /* In each VMA. All zero: the VMA is in no log. Only Rust uses its fields. */
@@ -63,10 +65,17 @@ enum i_mmap_planted {
 	I_MMAP_BLIND_INSERTIONS, /* An insertion does not see who looks. */
 	I_MMAP_LATE_REMOVALS,	/* A removal is logged as well, and page tables are freed meanwhile. */
 	I_MMAP_EARLY_FREES,	/* A VMA is freed with the log still at it. */
+	I_MMAP_STRAY_CHILDREN,	/* Of i_mmap_split.h: a child's VMA does not go to its parent's tree. */
 	I_MMAP_PLANTED_COUNT
 };
 
 #ifdef CONFIG_I_MMAP_ORACLE
+/*
+ * Notices if a walk does not visit @first before @second, from which page tables were copied or moved to @second. Looks
+ * at one of so many as debugfs says.
+ */
+void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second);
+
 extern enum i_mmap_planted i_mmap_planted;
 static inline bool i_mmap_is_planted(enum i_mmap_planted which)
 {
@@ -76,6 +85,7 @@ static inline bool i_mmap_is_planted(enum i_mmap_planted which)
 bool i_mmap_plant_removal(struct vm_area_struct *vma, struct address_space *mapping);
 void i_mmap_plant_removals(struct address_space *mapping);
 #else
+static inline void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second) { }
 static inline bool i_mmap_is_planted(enum i_mmap_planted which) { return false; }
 static inline bool i_mmap_plant_removal(struct vm_area_struct *vma, struct address_space *mapping)
 {
@@ -88,8 +98,10 @@ void i_mmap_log_init(struct i_mmap_log *log);
 
 /*
  * Who is going to take i_mmap_rwsem and to look for VMAs says so. It is counted whatever the setting is, as that may
- * change meanwhile. A full barrier, as is the look at the log that follows; on the other side, the push is one
- * before the look at @looking.
+ * change meanwhile.
+ *
+ * The walker adds to @looking and then reads @newest; an insertion writes @newest and then reads @looking. There is a
+ * full barrier between the two on either side, so that one of both sees the other.
  */
 static inline void i_mmap_log_begin_looking(struct i_mmap_log *log)
 {
@@ -103,17 +115,12 @@ static inline void i_mmap_log_end_looking(struct i_mmap_log *log)
 	atomic_dec(&log->looking);
 }
 
-/*
- * Whether there is nothing to apply, for a caller that has said that it looks. While VMAs that are gone are swept out of
- * the log, it counts as not empty; who applies it waits for that.
- */
+/* Whether there is nothing to apply, for a caller that has said that it looks. */
 static inline bool i_mmap_log_is_empty(const struct i_mmap_log *log)
 {
 	if (i_mmap_is_planted(I_MMAP_BLIND_WALKS))
 		return true;
 	smp_mb();
-	if (unlikely(smp_load_acquire(&log->taking)))
-		return false;
 	return likely(!READ_ONCE(log->newest));
 }
 
@@ -130,13 +137,16 @@ bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping
 bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping);
 
 /*
- * For a caller that holds the lock for writing and looks for no VMA: log that @vma is put in; log that @vma is put
- * back, which it has taken out to change it; take @vma out by cancelling its insertion. Each returns false if the
- * caller has to do it in the tree.
+ * For a caller that holds the lock for writing and looks for no VMA. Each returns false if the caller has to do it in the
+ * tree.
  */
-bool i_mmap_ldu_insert_locked(struct vm_area_struct *vma, struct address_space *mapping);
-bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping);
+/* Log that @vma is put in, if the log has @beside, of which it was a part. */
+bool i_mmap_ldu_insert_beside(struct vm_area_struct *vma, struct vm_area_struct *beside,
+			      struct address_space *mapping);
+/* Take @vma out by cancelling its insertion. */
 bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mapping);
+/* Log that @vma is put back, which was taken out so. */
+bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping);
 /* Whether a log may have something in it, or has had. */
 bool i_mmap_ldu_is_used(void);
 /* The log of a file that nobody maps any more: free the VMAs in it that are gone. */
@@ -149,6 +159,8 @@ bool i_mmap_ldu_keeps(struct vm_area_struct *vma);
 #else
 
 struct i_mmap_log { };
+
+static inline void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second) { }
 
 static inline void i_mmap_log_init(struct i_mmap_log *log) { }
 static inline void i_mmap_log_begin_looking(struct i_mmap_log *log) { }
@@ -165,7 +177,8 @@ static inline bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_
 {
 	return false;
 }
-static inline bool i_mmap_ldu_insert_locked(struct vm_area_struct *vma, struct address_space *mapping)
+static inline bool i_mmap_ldu_insert_beside(struct vm_area_struct *vma, struct vm_area_struct *beside,
+					    struct address_space *mapping)
 {
 	return false;
 }

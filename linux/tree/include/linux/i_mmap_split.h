@@ -34,7 +34,10 @@ bool i_mmap_siblings_mapped(struct address_space *mapping);
 /* Frees the trees of a file that nobody maps any more. */
 void i_mmap_siblings_free(struct address_space *mapping);
 
-/* Chooses the tree for @vma, and takes its lock. May allocate memory. */
+/*
+ * Chooses the tree for @vma, and takes its lock. May allocate memory. A copy of a VMA goes to the same tree, or to a later
+ * one if that was the first: who walks the trees has to come to the copy later, as in one tree.
+ */
 void i_mmap_lock_insert(struct vm_area_struct *vma, struct address_space *mapping);
 /* Takes the lock of the tree that has @vma, for a caller that takes VMAs out of it and looks for none. */
 void i_mmap_lock_remove(struct vm_area_struct *vma, struct address_space *mapping);
@@ -44,15 +47,15 @@ void i_mmap_unlock_tree(struct vm_area_struct *vma, struct address_space *mappin
 /* The tree that has @vma, or that was chosen for it. */
 struct rb_root_cached *i_mmap_tree_of(struct vm_area_struct *vma, struct address_space *mapping);
 bool i_mmap_same_tree(struct vm_area_struct *vma, struct vm_area_struct *other);
-/* @vma is to be put into mapping->i_mmap. */
-void i_mmap_choose_first(struct vm_area_struct *vma);
+/* Whether that is mapping->i_mmap. */
+bool i_mmap_in_first(struct vm_area_struct *vma);
 
 void i_mmap_split_switch(bool on);
 bool i_mmap_split_is_on(void);
 
 #else
 
-static inline void i_mmap_choose_first(struct vm_area_struct *vma) { }
+static inline bool i_mmap_in_first(struct vm_area_struct *vma) { return true; }
 static inline void i_mmap_split_switch(bool on) { }
 static inline bool i_mmap_split_is_on(void) { return false; }
 

@@ -231,8 +231,12 @@ impl Replay {
         self.all(program, &section.inside);
         for _ in 0..section.put_in {
             let mapping = tree.mapping();
+            // Linux puts a mapping that was in the tree back there. Here all go to the log: in these paths hardly any
+            // is in the tree.
+            let limit = self.limit;
+            let put_in = |_| self.put_in(program, section.tree);
             // SAFETY: the mapping is this core's and out. Nothing is looked for.
-            unsafe { tree.log.insert_inside(mapping) };
+            free(unsafe { tree.log.insert_inside(mapping, limit, put_in) }.1);
             self.mappings.entry(section.tree).or_default().push(mapping);
         }
         self.count(|trees| trees.logged += u64::from(section.put_in));

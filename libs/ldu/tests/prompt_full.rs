@@ -1,0 +1,201 @@
+//! Checks of an [`InsertionLog`] that has grown to its limit: it stays short, and objects are still put in in the order
+//! in which their insertions were made.
+
+use crate::common;
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
+
+use common::programs::beside;
+use common::{Census, prompt};
+use kilocore_checking::planted::{Error, Source, plant};
+use kilocore_checking::{
+    Altered, Sequential, Sound, Thorough, Threads, explore_part, model, quarantine, verdict,
+};
+use kilocore_ldu::raw::{Inserted, InsertionLog, Node};
+use kilocore_ldu::{Limits, PromptLdu};
+use kilocore_locks::{CentralRw, RawRwLock};
+use kilocore_platform::{Loom, Native, Platform, Shuttle};
+
+type Machine = Altered<Loom, Thorough>;
+/// The loads of this one are sequentially consistent, as in what ships.
+type Shipped = Altered<Loom, Sequential>;
+
+const DISORDER: &str = "objects are not put in in the order of their insertions";
+
+const LOG: Source =
+    Source { file: "libs/ldu/src/insertion_log.rs", text: include_str!("../src/insertion_log.rs") };
+
+/// A node that one thread at a time has.
+struct Mine<P: Platform>(NonNull<Node<P>>);
+
+// SAFETY: as it says.
+unsafe impl<P: Platform> Send for Mine<P> {}
+
+impl<P: Platform> Mine<P> {
+    fn new() -> Self {
+        Self(NonNull::from(Box::leak(Box::new(Node::new()))))
+    }
+
+    fn node(&self) -> &Node<P> {
+        // SAFETY: it is freed by `free`, with its only `Mine`.
+        unsafe { self.0.as_ref() }
+    }
+
+    fn free(self) {
+        assert!(self.node().is_settled(), "the log still has it");
+        // SAFETY: it was made so, and is out of the log.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+/// A log and its lock, and the addresses of what was put into the structure, in order.
+struct Ordered<P: Platform> {
+    log: InsertionLog<P>,
+    lock: CentralRw<P>,
+    put_in: Mutex<Vec<usize>>,
+}
+
+impl<P: Platform> Ordered<P> {
+    fn insert(&self, own: &Mine<P>, limit: u32) {
+        // SAFETY: this thread has the node, which stays until it is out of the log.
+        unsafe {
+            assert!(self.log.adopt(own.node()));
+            let (_, released) = self.log.insert(&self.lock, own.0, limit, |node| self.put_in(node));
+            released.free_all(|_| panic!("none is given up"));
+        }
+    }
+
+    fn cancel(&self, own: &Mine<P>) {
+        // SAFETY: this thread has the node.
+        assert!(unsafe { self.log.cancel(own.node()) });
+    }
+
+    fn put_in(&self, node: NonNull<Node<P>>) {
+        self.put_in.lock().unwrap().push(node.addr().get());
+    }
+}
+
+/// A thread finds the log full, of which it may leave `limit / 2`, while another thread inserts an object, after the one
+/// that was inserted `again`, in its old place, or once.
+fn inserted_beside_a_full_log<P: Threads>(limit: u32, again: bool) {
+    quarantine::begin();
+    let root = Arc::new(Ordered {
+        log: InsertionLog::<P>::new(),
+        lock: CentralRw::new(),
+        put_in: Mutex::default(),
+    });
+    let [parent, child, gone, other] = [(); 4].map(|()| Mine::new());
+    root.insert(&parent, 1000);
+    root.insert(&gone, 1000);
+    root.cancel(&gone);
+    if again {
+        root.cancel(&parent);
+        root.insert(&parent, 1000);
+    }
+    let ended = Arc::new(Mutex::new(None));
+    let sweeper = {
+        let (root, ended) = (Arc::clone(&root), Arc::clone(&ended));
+        move || {
+            root.insert(&other, limit);
+            *ended.lock().unwrap() = Some(other);
+        }
+    };
+    beside::<P>(vec![Box::new(sweeper)], || root.insert(&child, 1000));
+    let other = ended.lock().unwrap().take().expect("it has ended");
+    // SAFETY: the lock is the log's.
+    unsafe { root.log.synchronize(&root.lock, |node| root.put_in(node)) }
+        .free_all(|_| panic!("none is given up"));
+    let order = root.put_in.lock().unwrap().clone();
+    let place = |own: &Mine<P>| order.iter().position(|&at| at == own.0.addr().get());
+    let in_order = place(&parent) < place(&child);
+    let all = [&parent, &child, &other].map(|own| place(own).is_some());
+    [parent, child, gone, other].into_iter().for_each(Mine::free);
+    quarantine::end();
+    // Last, as in `prompt`.
+    assert_eq!((order.len(), all), (3, [true; 3]));
+    assert!(in_order, "{DISORDER}");
+}
+
+#[test]
+fn a_full_log_keeps_the_order() {
+    // Under a checker each node counts for eight. One limit has all that are pending stay, the other has them put in.
+    for limit in [8, 2] {
+        for again in [false, true] {
+            model(Some(3), move || inserted_beside_a_full_log::<Machine>(limit, again));
+            model(Some(3), move || inserted_beside_a_full_log::<Shipped>(limit, again));
+            let large = move || inserted_beside_a_full_log::<Altered<Shuttle, Sound>>(limit, again);
+            explore_part(large, 1_500, 4);
+        }
+    }
+}
+
+#[test]
+fn who_sweeps_and_who_applies_exclude_each_other() {
+    let narrow = Limits { nodes: 2, age: None };
+    type Prompt = PromptLdu<Machine, Census, CentralRw<Machine>>;
+    let run = move || prompt::inserted_into_a_full_log::<Machine, Prompt>((), narrow);
+    let call = "compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).ok()";
+    let found = plant(LOG, call, Error::InTwoSteps, || verdict(|| model(Some(2), run)));
+    assert!(found.is_err(), "loom finds nothing wrong with two that take at a time");
+}
+
+/// As `mprotect` does with a mapping: over and over a part of it gets a node of its own, and then it is whole again, by a
+/// thread that is inside and inserts in no other way.
+#[test]
+fn insertions_inside_keep_the_log_short() {
+    const LIMIT: u32 = 64;
+    let (log, lock) = (InsertionLog::<Native>::new(), CentralRw::<Native>::new());
+    let (inside, freed) = (Cell::new(0_i32), Cell::new(0));
+    let free = |node| {
+        freed.set(freed.get() + 1);
+        Mine::<Native>(node).free();
+    };
+    let remove = |own: Mine<Native>| {
+        // SAFETY: this thread has the node, which is in.
+        let given_up = unsafe {
+            log.remove(&lock, own.0, |_| inside.set(inside.get() - 1));
+            own.node().give_up()
+        };
+        if given_up {
+            free(own.0);
+        }
+    };
+    let mut long = Vec::new();
+    let mut applied = 0;
+    for turn in 0..20_000 {
+        let own = Mine::new();
+        lock.acquire();
+        // SAFETY: acquired above. This thread has the node, which stays until it is out of the log.
+        unsafe {
+            assert!(log.adopt(own.node()) && !log.is_pending(own.node()));
+            let put_in = |_| inside.set(inside.get() + 1);
+            let (how, released) = log.insert_inside(own.0, LIMIT, put_in);
+            applied += u32::from(how == Inserted::Full);
+            assert_eq!(log.is_pending(own.node()), how != Inserted::Full);
+            // Those that were given up.
+            released.free_all(|node| {
+                freed.set(freed.get() + 1);
+                drop(Box::from_raw(node.as_ptr()));
+            });
+            lock.release();
+        }
+        // For a while half of them stay, so that the log has to be applied.
+        if turn < 1000 && turn % 2 == 0 {
+            long.push(own);
+        } else {
+            remove(own);
+        }
+    }
+    let (kept, most) = (20_000 - freed.get() - long.len(), 3 * LIMIT as usize);
+    assert!(kept <= most && applied > 0, "the log keeps {kept}, and was applied {applied} times");
+    long.into_iter().for_each(remove);
+    // SAFETY: the lock is the log's.
+    unsafe { log.synchronize(&lock, |_| panic!("all were removed")) }.free_all(|node| {
+        freed.set(freed.get() + 1);
+        // SAFETY: it was given up, and the log has ended with it.
+        drop(unsafe { Box::from_raw(node.as_ptr()) });
+    });
+    assert_eq!((inside.get(), freed.get()), (0, 20_000));
+}

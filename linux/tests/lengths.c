@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+// Leaves mappings that are gone in the logs of files, of which nobody looks for mappings.
+//
+// `lengths protect FILE TIMES` protects a part of a mapping, which splits it, and makes it whole again, so many times.
+// `lengths grow FILE TIMES` lets a mapping grow by a page and shrink again.
+// `lengths files FILES TIMES` maps and unmaps each of so many files of its own so many times, prints a line, and keeps
+// the files open until its input ends.
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+
+static char *map(int file, unsigned long pages)
+{
+	char *at = mmap(NULL, pages * PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+
+	if (at == MAP_FAILED)
+		err(1, "mmap");
+	return at;
+}
+
+int main(int count, char **arguments)
+{
+	if (count != 4)
+		errx(2, "lengths protect|grow|files FILE|FILES TIMES");
+	int times = atoi(arguments[3]);
+
+	if (strcmp(arguments[1], "files") == 0) {
+		int files = atoi(arguments[2]);
+		struct rlimit limit = { files + 16, files + 16 };
+
+		if (setrlimit(RLIMIT_NOFILE, &limit))
+			err(1, "setrlimit");
+		for (int i = 0; i < files; i++) {
+			int file = memfd_create("file", 0);
+
+			if (file < 0 || ftruncate(file, PAGE))
+				err(1, "memfd_create");
+			for (int j = 0; j < times; j++)
+				munmap(map(file, 1), PAGE);
+		}
+		puts("mapped");
+		fflush(stdout);
+		getchar();
+		return 0;
+	}
+	int file = open(arguments[2], O_RDWR | O_CREAT, 0600);
+
+	if (file < 0 || ftruncate(file, 8 * PAGE))
+		err(1, "%s", arguments[2]);
+	char *at = map(file, 4);
+
+	for (int i = 0; i < times; i++) {
+		if (strcmp(arguments[1], "protect") == 0) {
+			if (mprotect(at + PAGE, PAGE, PROT_NONE) || mprotect(at + PAGE, PAGE, PROT_READ))
+				err(1, "mprotect");
+		} else {
+			char *larger = mremap(at, 4 * PAGE, 5 * PAGE, MREMAP_MAYMOVE);
+
+			if (larger == MAP_FAILED || mremap(larger, 5 * PAGE, 4 * PAGE, 0) != larger)
+				err(1, "mremap");
+			at = larger;
+		}
+	}
+	return 0;
+}
