@@ -4,6 +4,8 @@
 //   lru write PROCESSES ROUNDS PAGES FOLDER   each writes a file of its own, over and over, on a processor of
 //                                             its own: prints how many pages were written
 //   lru read FOLDER                           reads all that `write` has left there
+//   lru sparse FOLDER GROUP                   reads the first of them in the memory group, and leaves one page
+//                                             of each 2 MiB there: prints how many are left
 //   lru churn PROCESSES SECONDS FOLDER GROUP  each writes, reads, maps, locks, ages, pages out, splits and
 //                                             truncates, and finds what it wrote; every other one in the
 //                                             memory group: prints how often
@@ -203,6 +205,38 @@ static void join(const char *group)
 		err(1, "%s", path);
 }
 
+// Of the first pages of a file, so many are in memory.
+static int in_cache(int file, size_t pages)
+{
+	unsigned char *found = malloc(pages);
+	char *mapped = map(pages, MAP_SHARED, file);
+	int sum = 0;
+
+	if (!found || mincore(mapped, pages * PAGE, found))
+		err(1, "mincore");
+	for (size_t i = 0; i < pages; i++)
+		sum += found[i] & 1;
+	munmap(mapped, pages * PAGE);
+	free(found);
+	return sum;
+}
+
+// Pages that are 2 MiB apart in a file are so in memory, roughly: they were read one after the other.
+static void sparse(const char *folder, const char *group)
+{
+	int file = open_own(folder, 0, O_RDWR);
+	off_t size;
+
+	if (file < 0 || (size = lseek(file, 0, SEEK_END)) < 0)
+		err(1, "%s/0", folder);
+	join(group);
+	posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+	read_pages(file, 0, 1);
+	for (off_t at = 0; at < size; at += HUGE_PAGES * PAGE)
+		posix_fadvise(file, at + PAGE, (HUGE_PAGES - 1) * PAGE, POSIX_FADV_DONTNEED);
+	printf("%d\n", in_cache(file, size / PAGE));
+}
+
 static uint64_t churn(const char *folder, int number, double end)
 {
 	uint64_t times = 0;
@@ -232,8 +266,12 @@ int main(int arguments, char **argument)
 			read_pages(file, i, 2);
 		return 0;
 	}
+	if (arguments == 4 && !strcmp(argument[1], "sparse")) {
+		sparse(argument[2], argument[3]);
+		return 0;
+	}
 	if (!is_write && !is_churn)
-		errx(2, "usage: lru write|churn|read ...");
+		errx(2, "usage: lru write|read|sparse|churn ...");
 	processes = atoi(argument[2]);
 	end = now() + atoi(argument[3]);
 	for (int i = 0; i < processes; i++) {

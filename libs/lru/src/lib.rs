@@ -16,7 +16,7 @@
 //! * [`Policy`] says which pages stripes give up: those of the oldest tail ([`Policy::BALANCED`]), without
 //!   forgetting which pages left ([`Policy::RESISTANT`]), or with uses that only count
 //!   ([`Policy::LAZY`]).
-//! * [`Turns`]: which stripe is next, for lists that a program keeps itself, as Linux does.
+//! * [`Turns`] and [`Round`]: which stripe is next, for lists that a program keeps itself, as Linux does.
 //! * [`FolioOrder`]: frames that belong together go through the lists as one
 //!   ([`add_folio`](PageLists::add_folio)).
 //! * [`S3Fifo`] and [`MultiGeneration`] are the rivals: other orders behind the same interface,
@@ -125,7 +125,7 @@ pub use page_lists::{AlreadyAdded, Fate, Isolated, PageLists};
 pub use s3_fifo::{S3Fifo, S3FifoOptions, SmallAndMain};
 pub use striped::{Striped, TwoLists};
 pub use stripes::{Index, LARGEST_FACTOR, Layout, Locking};
-pub use turns::Turns;
+pub use turns::{Round, Turns};
 
 // The example of the README is compiled and run with the tests.
 #[cfg(doctest)]

@@ -10,6 +10,16 @@ use kilocore_platform::{Atomic, AtomicInt, Ordering, Platform};
 #[repr(transparent)]
 pub struct Turns<P: Platform>(P::U32);
 
+/// How far one that takes turns has come through all stripes: [`Turns::next_in`].
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Round {
+    /// Where it was last.
+    stripe: u32,
+    /// At how many stripes it was.
+    visited: u32,
+}
+
 impl<P: Platform> Turns<P> {
     /// It is the first stripe's turn.
     #[must_use]
@@ -27,20 +37,24 @@ impl<P: Platform> Turns<P> {
         self.0.fetch_add(1, Ordering::Relaxed) % stripes
     }
 
-    /// Returns the next stripe of so many that has something, and gives the turn to the one after it. If no
-    /// stripe has, nothing is returned.
+    /// Returns the next stripe of a round, of so many, and gives the turn to the one after it. Nothing is
+    /// returned if the round has been at each.
     ///
-    /// Those that have something get equally many turns, however many empty ones are between them. Others
-    /// may take turns meanwhile, even each turn of the only stripe that has something. So after as many
-    /// turns in vain as there are stripes, all are looked at, whosever turn it is.
-    pub fn next_that(&self, stripes: u32, mut has_any: impl FnMut(u32) -> bool) -> Option<u32> {
-        for _ in 0..stripes {
-            let stripe = self.next(stripes);
-            if has_any(stripe) {
-                return Some(stripe);
-            }
+    /// A round begins with the stripe whose turn it is. It comes to each stripe once, whoever else takes
+    /// turns meanwhile. If nobody does, the next round begins where this one was left.
+    pub fn next_in(&self, round: &mut Round, stripes: u32) -> Option<u32> {
+        if round.visited == stripes {
+            return None;
         }
-        (0..stripes).find(|&stripe| has_any(stripe))
+        let turn = self.next(stripes);
+        round.stripe = if round.visited == 0 { turn } else { (round.stripe + 1) % stripes };
+        round.visited += 1;
+        Some(round.stripe)
+    }
+
+    /// The stripe that had its turn last has the next one, too.
+    pub fn repeat(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -64,27 +78,33 @@ mod tests {
     }
 
     #[test]
-    fn stripes_that_have_something_get_equally_many_turns() {
+    fn a_round_begins_where_the_one_before_was_left() {
         let turns = Turns::<Native>::new();
-        let order: [_; 6] =
-            core::array::from_fn(|_| turns.next_that(16, |stripe| (5..7).contains(&stripe)));
-        assert_eq!(order, [Some(5), Some(6), Some(5), Some(6), Some(5), Some(6)]);
+        let mut round = Round::default();
+        assert_eq!([(); 2].map(|()| turns.next_in(&mut round, 5)), [Some(0), Some(1)]);
+        let mut round = Round::default();
+        let order: [_; 6] = core::array::from_fn(|_| turns.next_in(&mut round, 5));
+        assert_eq!(order, [Some(2), Some(3), Some(4), Some(0), Some(1), None]);
+        assert_eq!(turns.next(5), 2);
     }
 
     #[test]
-    fn a_stripe_is_found_though_others_take_its_turns() {
+    fn a_stripe_has_its_turn_again() {
         let turns = Turns::<Native>::new();
-        // Another thread has each turn of stripe 0.
-        let only_first = |stripe| {
-            turns.next(2);
-            stripe == 0
-        };
-        turns.next(2);
-        assert_eq!(turns.next_that(2, only_first), Some(0));
+        assert_eq!([turns.next(3), turns.next(3)], [0, 1]);
+        turns.repeat();
+        assert_eq!([turns.next(3), turns.next(3)], [1, 2]);
     }
 
     #[test]
-    fn nothing_is_found_where_nothing_is() {
-        assert_eq!(Turns::<Native>::new().next_that(4, |_| false), None);
+    fn a_round_comes_to_each_stripe_though_others_take_their_turns() {
+        let turns = Turns::<Native>::new();
+        let mut round = Round::default();
+        let order: [_; 4] = core::array::from_fn(|_| {
+            let stripe = turns.next_in(&mut round, 3);
+            turns.next(3);
+            stripe
+        });
+        assert_eq!(order, [Some(0), Some(1), Some(2), None]);
     }
 }

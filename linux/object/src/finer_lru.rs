@@ -4,7 +4,7 @@
 //! `mm/finer_lru.c` declares the functions and says who calls what. A frame is a page frame's number, of
 //! which the lowest 32 bits are enough: stripes only have to be the same for the same frame.
 
-use kilocore_lru::{FrameId, Index, Layout, Turns};
+use kilocore_lru::{FrameId, Index, Layout, Round, Turns};
 
 use crate::kernel::Kernel;
 
@@ -12,20 +12,9 @@ use crate::kernel::Kernel;
 /// where its head was. Indices are hashed, so that groups which a program has at regular distances spread.
 const GROUP_BITS: u32 = 9;
 
-/// `struct mem_cgroup_per_node` of the kernel: it has the lists of a memory group on a node. It is only
-/// referred to.
-#[repr(C)]
-pub struct Lists {
-    opaque: [u8; 0],
-}
-
-unsafe extern "C" {
-    /// Whether a list of a stripe seems to have a folio. It takes no lock.
-    fn kilocore_lru_has(lists: *const Lists, stripe: u32, list: u32) -> bool;
-}
-
 // What the C source states.
 const _: () = assert!(size_of::<Turns<Kernel>>() == 4 && align_of::<Turns<Kernel>>() == 4);
+const _: () = assert!(size_of::<Round>() == 8 && align_of::<Round>() == 4);
 
 /// Returns the stripe of a frame, of so many stripes.
 #[unsafe(no_mangle)]
@@ -34,19 +23,14 @@ pub extern "C" fn kilocore_lru_stripe(frame: u32, stripes: u32) -> u32 {
     layout.stripe(FrameId(frame))
 }
 
-/// Returns the stripe whose turn it is to give up folios of a list, of those that have any, or -1 if none
-/// seems to have one.
-///
-/// # Safety
-/// The lists have so many stripes, which is at least one.
+/// Returns the next stripe of a round, of so many, which are at least one; or -1 if the round has been at each.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kilocore_lru_turn(
-    turns: &Turns<Kernel>,
-    stripes: u32,
-    lists: *const Lists,
-    list: u32,
-) -> i32 {
-    // SAFETY: by the caller's promise.
-    let has_any = |stripe| unsafe { kilocore_lru_has(lists, stripe, list) };
-    turns.next_that(stripes, has_any).map_or(-1, |stripe| stripe as i32)
+pub extern "C" fn kilocore_lru_next(turns: &Turns<Kernel>, round: &mut Round, stripes: u32) -> i32 {
+    turns.next_in(round, stripes).map_or(-1, |stripe| stripe as i32)
+}
+
+/// The stripe that had its turn last has the next one, too.
+#[unsafe(no_mangle)]
+pub extern "C" fn kilocore_lru_repeat(turns: &Turns<Kernel>) {
+    turns.repeat();
 }

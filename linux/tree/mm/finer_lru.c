@@ -25,23 +25,40 @@
  * - anon_cost and file_cost are the whole's, and so under the lock of the first stripe; nonresident_age is
  *   the whole's, and atomic. lru_note_cost() and workingset_age_nonresident(), which reclaim calls with a
  *   stripe, turn to the whole.
- * - mlock_count, the flags of a folio on a list, and the order of folio_evictable() against PG_lru, of which
- *   lru_add() speaks, are all of one folio: who looks at the same folio takes the same lock.
+ * - mlock_count and the flags of a folio on a list are of one folio. Who changes them has the lock of its stripe.
+ *   PG_mlocked is an exception, in stock Linux as well: see the restrictions.
  * - The split of a folio. The tails go onto the list that their head is on, and are counted there already.
  *   They have to be of its stripe. They are, as all page frames of 2^9 are of one stripe, and no folio on a
  *   list is larger, nor is one ever not aligned to its size.
  * - One folio after another: who has the lock of one and needs that of another asks folio_matches_lruvec(), which
  *   compares the stripe, too. Nobody holds the locks of two stripes.
  *
- * Reclaim gets the numbers of folios to scan from the sizes of all stripes together, and scans up to 32 at a
- * time; each time from the stripe whose turn it is, of those whose list is not empty. It puts back what it
- * has isolated with the lock of that stripe, whose folios they are. So each stripe gives up as many folios,
- * however old they are: a folio of a stripe that has few goes sooner. The hash makes stripes nearly equal.
+ * Reclaim gets the numbers of pages to scan from the sizes of all stripes together, and scans up to 32 at a
+ * time. They are those of the stripe whose turn it is. If it has fewer that are eligible (of zones up to
+ * sc->reclaim_idx), the next stripes give what it lacks. Each is asked once at most, so what was put back is not
+ * scanned again. So a scan of all pages comes to all of them, as with one list, and no scan is lost on a stripe
+ * without eligible pages. A stripe with many pages gives all 32, with its lock taken once. Reclaim puts back what it
+ * has isolated with the lock of that stripe, whose folios they are.
+ *
+ * Stripes have equally many turns. The turn is that of the stripe after the last one, or again of the last one if that
+ * gave less than 16 pages in the place of others. So large stripes give up nearly equally many pages, however old they
+ * are: a folio of a stripe that has few goes sooner. A stripe that has less than it is asked for gives up even its
+ * newest folio. The hash makes the stripes of large lists nearly equal, and only these.
  *
  * Restrictions. The number of stripes is that of the boot: finer_lru=N. Folios would have to change their
  * stripes otherwise, and everybody to look after taking a lock whether it is still the right one. The
  * multi-generational LRU has lists of its own, and fills them from lruvec->lists. So there is one stripe if it is
  * enabled at boot, and it cannot be enabled if there are more. There is also one without memory groups.
+ *
+ * What stock reclaim asks of 32 pages at a time, it asks of each stripe's: whether all are dirty, say, which
+ * wakes the flushers. On short lists that is true more often.
+ *
+ * An evictable folio may stay on the unevictable list. __munlock_folio() cannot isolate a folio that another CPU has
+ * isolated, or is about to add. It clears PG_mlocked all the same, and relies on the other CPU to see that. The
+ * other CPU does not if it has just found the folio to be mlocked, and sets PG_lru a moment later.
+ * The lru_lock rules this out if __munlock_folio() has that of the folio. It has the lock of the folio before it in its
+ * batch: of another group, perhaps, in stock Linux, and none if there is no folio before; here often of another
+ * stripe. The folio stays there until it is freed or migrated, or until it is mlocked and munlocked again.
  */
 #include <linux/debugfs.h>
 #include <linux/finer_lru.h>
@@ -52,12 +69,13 @@
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/swap.h>
 
 /* So many low bits of a page frame number do not matter: GROUP_BITS of linux/object/src/finer_lru.rs. */
 #define FINER_LRU_GROUP_BITS 9
 static_assert(PREFERRED_MAX_PAGECACHE_ORDER <= FINER_LRU_GROUP_BITS && PMD_ORDER <= FINER_LRU_GROUP_BITS);
 
-/* A stripe takes some 1.7 KB for each memory group and node. */
+/* A stripe takes some 1.7 KB for each memory group and possible node. The parent group is charged. */
 #define FINER_LRU_MOST 256
 
 /* What the lists of a memory group on a node have beyond the stock ones. */
@@ -68,10 +86,11 @@ struct finer_lru {
 	struct mem_cgroup_per_node others[];
 };
 
-/* The algorithm. It calls back kilocore_lru_has(). */
+/* The algorithm. */
 u32 kilocore_lru_stripe(u32 frame, u32 stripes);
-int kilocore_lru_turn(u32 *turns, u32 stripes, const struct mem_cgroup_per_node *pn, u32 lru);
-bool kilocore_lru_has(const struct mem_cgroup_per_node *pn, u32 stripe, u32 lru);
+int kilocore_lru_next(u32 *turns, struct finer_lru_round *round, u32 stripes);
+void kilocore_lru_repeat(u32 *turns);
+static_assert(sizeof(struct finer_lru_round) == 8);
 
 DEFINE_STATIC_KEY_FALSE(finer_lru_key);
 
@@ -138,22 +157,53 @@ struct lruvec *__finer_lru_whole(struct lruvec *stripe)
 	return mem_cgroup_lruvec(lruvec_memcg(stripe), lruvec_pgdat(stripe));
 }
 
-bool kilocore_lru_has(const struct mem_cgroup_per_node *pn, u32 stripe, u32 lru)
+/* How many pages of a stripe's list reclaim may take. It is read without the lock. */
+static unsigned long finer_lru_eligible(struct lruvec *stripe, const struct finer_lru_scan *scan)
 {
-	if (finer_lru_planted == FINER_LRU_LEFT_OUT && stripe == 3)
-		return false;
-	return !list_empty(&finer_lru_nth(pn, stripe)->lists[lru]);
+	struct mem_cgroup_per_node *pn = finer_lru_pn(stripe);
+	unsigned long pages = 0;
+	int zone;
+
+	for (zone = 0; zone <= scan->reclaim_idx; zone++)
+		pages += READ_ONCE(pn->lru_zone_size[zone][scan->lru]);
+	return pages;
 }
 
-struct lruvec *__finer_lru_turn(struct lruvec *whole, int lru)
+/* Sets scan->nr for a stripe, which may be none. */
+static void finer_lru_share(struct finer_lru_scan *scan, struct lruvec *stripe, u32 *turns)
 {
-	struct mem_cgroup_per_node *pn = finer_lru_pn(whole);
-	int stripe = 0;
+	unsigned long eligible = finer_lru_eligible(stripe, scan);
 
-	if (pn->finer_lru)
-		stripe = kilocore_lru_turn(&pn->finer_lru->turns[lru], finer_lru_stripes, pn, lru);
-	/* If all are empty, so is the first. */
-	return stripe > 0 ? finer_lru_nth(pn, stripe) : whole;
+	scan->nr = min(scan->left, eligible);
+	scan->left -= scan->nr;
+	/* It gives what the stripes before it lack. If that is little, it does not count as its turn. */
+	if (scan->begun && scan->nr < eligible && scan->nr < SWAP_CLUSTER_MAX / 2)
+		kilocore_lru_repeat(turns);
+	scan->begun |= scan->nr > 0;
+}
+
+struct lruvec *__finer_lru_next(struct finer_lru_scan *scan)
+{
+	struct mem_cgroup_per_node *pn = finer_lru_pn(scan->whole);
+	u32 *turns;
+
+	if (unlikely(!pn->finer_lru))
+		return finer_lru_only(scan);
+	turns = &pn->finer_lru->turns[scan->lru];
+	while (scan->left) {
+		int index = kilocore_lru_next(turns, &scan->round, finer_lru_stripes);
+		struct lruvec *stripe;
+
+		if (index < 0)
+			break;
+		if (finer_lru_planted == FINER_LRU_LEFT_OUT && index == 3)
+			continue;
+		stripe = finer_lru_nth(pn, index);
+		finer_lru_share(scan, stripe, turns);
+		if (scan->nr)
+			return stripe;
+	}
+	return NULL;
 }
 
 unsigned long __finer_lru_others_size(struct lruvec *whole, int lru, int zone)
@@ -187,7 +237,7 @@ static bool finer_lru_start(void)
 	return true;
 }
 
-/* Makes the other stripes of a memory group on a node. If there is no memory for them, it goes without. */
+/* Makes the other stripes of a memory group on a node. Without memory for them, the group has one stripe there. */
 void finer_lru_make(struct mem_cgroup_per_node *pn, int node)
 {
 	struct finer_lru *finer;
@@ -195,9 +245,12 @@ void finer_lru_make(struct mem_cgroup_per_node *pn, int node)
 
 	if (!finer_lru_start())
 		return;
-	finer = kvzalloc_node(struct_size(finer, others, finer_lru_stripes - 1), GFP_KERNEL, node);
-	if (!finer)
+	/* As for the group's statistics, mem_cgroup_css_alloc() sees to it that the parent is charged. */
+	finer = kvzalloc_node(struct_size(finer, others, finer_lru_stripes - 1), GFP_KERNEL_ACCOUNT, node);
+	if (!finer) {
+		pr_warn_once("finer_lru: no memory for the stripes of a memory group, which has one stripe\n");
 		return;
+	}
 	for (i = 0; i < finer_lru_stripes - 1; i++) {
 		struct mem_cgroup_per_node *other = &finer->others[i];
 
@@ -324,7 +377,7 @@ static int finer_lru_check_show(struct seq_file *out, void *unused)
 	struct finer_lru_sums *sums;
 	struct mem_cgroup *memcg;
 	enum lru_list lru;
-	int groups = 0;
+	int groups = 0, without_stripes = 0;
 	u32 i;
 	int node;
 
@@ -339,13 +392,14 @@ static int finer_lru_check_show(struct seq_file *out, void *unused)
 			/* Sees to it that the node is known. */
 			struct mem_cgroup_per_node *pn = finer_lru_pn(mem_cgroup_lruvec(memcg, NODE_DATA(node)));
 
+			without_stripes += finer_lru_on() && !pn->finer_lru;
 			for (i = 0; i < (pn->finer_lru ? finer_lru_stripes : 1); i++)
 				finer_lru_check_stripe(pn, i, sums);
 			cond_resched();
 		}
 	}
-	seq_printf(out, "groups %d\nfolios %lu\nmiscounted %lu\nmisplaced %lu\nmistyped %lu\n", groups, sums->folios,
-		   sums->miscounted, sums->misplaced, sums->mistyped);
+	seq_printf(out, "groups %d\nwithout_stripes %d\nfolios %lu\nmiscounted %lu\nmisplaced %lu\nmistyped %lu\n",
+		   groups, without_stripes, sums->folios, sums->miscounted, sums->misplaced, sums->mistyped);
 	for_each_lru(lru)
 		seq_printf(out, "nr_%s %lu\n", finer_lru_names[lru], sums->pages[lru]);
 	for (i = 0; i < finer_lru_stripes; i++) {

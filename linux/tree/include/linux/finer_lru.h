@@ -9,6 +9,7 @@
 #define _LINUX_FINER_LRU_H
 
 #include <linux/jump_label.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 struct finer_lru;
@@ -16,12 +17,27 @@ struct folio;
 struct lruvec;
 struct mem_cgroup_per_node;
 
+/* Pages of a list that reclaim is to scan, stripe by stripe. */
+struct finer_lru_scan {
+	struct lruvec *whole;
+	int lru;
+	int reclaim_idx;	/* pages of higher zones do not count */
+	unsigned long left;	/* pages still to scan, once those of this stripe are */
+	unsigned long nr;	/* pages to scan in this stripe */
+	bool begun;		/* there was a stripe before this one */
+	/* `Round` of kilocore's libs/lru: zero before the first stripe. */
+	struct finer_lru_round {
+		u32 stripe;
+		u32 visited;
+	} round;
+};
+
 #ifdef CONFIG_FINER_LRU
 /* On if there is more than one stripe, from boot on. */
 DECLARE_STATIC_KEY_FALSE(finer_lru_key);
 
 struct lruvec *__finer_lru_stripe(struct lruvec *whole, struct folio *folio);
-struct lruvec *__finer_lru_turn(struct lruvec *whole, int lru);
+struct lruvec *__finer_lru_next(struct finer_lru_scan *scan);
 struct lruvec *__finer_lru_whole(struct lruvec *stripe);
 bool __finer_lru_matches(struct lruvec *stripe, struct folio *folio);
 unsigned long __finer_lru_others_size(struct lruvec *whole, int lru, int zone);
@@ -43,9 +59,9 @@ static inline struct lruvec *__finer_lru_stripe(struct lruvec *whole, struct fol
 	return whole;
 }
 
-static inline struct lruvec *__finer_lru_turn(struct lruvec *whole, int lru)
+static inline struct lruvec *__finer_lru_next(struct finer_lru_scan *scan)
 {
-	return whole;
+	return NULL;
 }
 
 static inline struct lruvec *__finer_lru_whole(struct lruvec *stripe)
@@ -78,13 +94,21 @@ static inline struct lruvec *finer_lru_stripe(struct lruvec *whole, struct folio
 	return finer_lru_on() ? __finer_lru_stripe(whole, folio) : whole;
 }
 
-/* The stripe from whose list reclaim is to take next. */
-static inline struct lruvec *finer_lru_turn(struct lruvec *whole, int lru)
+/* All pages that are to be scanned are of the only stripe. */
+static inline struct lruvec *finer_lru_only(struct finer_lru_scan *scan)
 {
-	return finer_lru_on() ? __finer_lru_turn(whole, lru) : whole;
+	scan->nr = scan->left;
+	scan->left = 0;
+	return scan->nr ? scan->whole : NULL;
 }
 
-/* What a stripe is a stripe of. */
+/* The next stripe to scan pages of, or NULL if that is all. scan->nr says how many. */
+static inline struct lruvec *finer_lru_next(struct finer_lru_scan *scan)
+{
+	return finer_lru_on() ? __finer_lru_next(scan) : finer_lru_only(scan);
+}
+
+/* The group's own lruvec, given any of its stripes. */
 static inline struct lruvec *finer_lru_whole(struct lruvec *stripe)
 {
 	return finer_lru_on() ? __finer_lru_whole(stripe) : stripe;
