@@ -58,7 +58,7 @@ enum i_mmap_logged {
 	I_MMAP_SWEPT = 4,	/* The log was full, so that what was cancelled has left it. */
 };
 
-/* Errors that tests plant, to see whether they are noticed. The last three are those of the published patch. */
+/* Errors that tests plant, to see whether they are noticed. The second to the fourth are those of the published patch. */
 enum i_mmap_planted {
 	I_MMAP_RIGHT,
 	I_MMAP_BLIND_WALKS,	/* Who takes the lock takes the log for empty. */
