@@ -90,9 +90,8 @@ impl<P: Platform> Global<P> {
 
     /// Adds `nodes` to the length and returns the new length.
     pub(crate) fn count(&self, nodes: u32) -> Fill {
-        let length = self.length.fetch_add(nodes, Ordering::Relaxed).wrapping_add(nodes);
-        // A node may leave before its push has counted it, so the length can be less than nothing for a moment.
-        Fill::Nodes(length.cast_signed().max(0).cast_unsigned())
+        let length = self.length.fetch_add(nodes, Ordering::Relaxed);
+        Fill::Nodes(length.saturating_add(nodes))
     }
 
     /// Calls `stays` for each node behind the newest one, the newer first. If it returns false, the node leaves the
@@ -110,32 +109,33 @@ impl<P: Platform> Global<P> {
     ) {
         // Acquire: this thread sees the nodes as they were pushed.
         let Some(newest) = NonNull::new(self.head.load(Ordering::Acquire)) else { return };
+        // What stays is counted one by one: with those addresses, one node in eight may count for much more or less.
+        self.length.store(0, Ordering::Relaxed);
+        let mut stayed = 1;
         // SAFETY: it is in the queue, from which only this thread takes, so it lives.
         let mut before = unsafe { newest.as_ref() };
         let mut next = linked(before);
         let mut is_linked = true;
-        let mut left = 0;
         while let Some(node) = NonNull::new(next) {
             // SAFETY: it is in the queue, so it lives. Its link is this thread's, as is each that is behind the
             // newest node's, and that one once it is linked.
             let at = unsafe { node.as_ref() };
             next = linked(at);
-            let counted = counts(at);
             if stays(node) {
                 if !is_linked {
                     // Relaxed: who takes comes after this thread.
                     before.next.store(node.as_ptr(), Ordering::Relaxed);
                 }
                 (before, is_linked) = (at, true);
+                stayed += 1;
             } else {
                 is_linked = false;
-                left += if counted { BATCH } else { 0 };
             }
         }
         if !is_linked {
             before.next.store(ptr::null_mut(), Ordering::Relaxed);
         }
-        self.length.fetch_sub(left, Ordering::Relaxed);
+        self.count(stayed);
     }
 
     /// Does what [`is_empty`](Queue::is_empty) does, as one of the sequentially consistent operations, of
