@@ -165,16 +165,12 @@ impl<P: Platform> InsertionLog<P> {
             // SAFETY: by the caller's promise, as below.
             return (Inserted::Held, unsafe { self.synchronize(lock, put_in) });
         }
-        self.bound(fill, limit, || {
-            lock.try_acquire().then(|| {
-                // SAFETY: acquired just above.
-                unsafe {
-                    let released = self.apply(put_in);
-                    lock.release();
-                    released
-                }
-            })
-        })
+        if fill.reaches(limit) {
+            // SAFETY: by the caller's promise.
+            unsafe { self.shorten(lock, limit, put_in) }
+        } else {
+            (Inserted::Logged, Released::none())
+        }
     }
 
     /// Logs an insertion, and returns what that says of the log's length.
@@ -191,27 +187,31 @@ impl<P: Platform> InsertionLog<P> {
         }
     }
 
-    /// Keeps the log's length below its limit, after a push. `apply` applies the log if it can.
-    #[inline]
-    fn bound(
+    /// Makes a log that has grown to its limit shorter, as [`insert`](Self::insert) does: for a caller that has put
+    /// objects in by [`insert_inside`](Self::insert_inside), and has left. `limit` and `put_in` are as there.
+    ///
+    /// # Safety
+    /// `lock` is that of the structure.
+    #[cold]
+    pub unsafe fn shorten<L: RawRwLock<P, Reader = ()>>(
         &self,
-        fill: Fill,
+        lock: &L,
         limit: u32,
-        apply: impl FnOnce() -> Option<Released<P>>,
+        put_in: impl FnMut(NonNull<Node<P>>),
     ) -> (Inserted, Released<P>) {
-        if !matches!(fill, Fill::Nodes(length) if length >= limit) {
-            return (Inserted::Logged, Released::none());
-        }
         let Some((pending, mut released)) = self.sweep() else {
             return (Inserted::Logged, Released::none());
         };
-        if pending > limit / 2
-            && let Some(applied) = apply()
-        {
-            applied.free_all(|node| released.add(node));
-            return (Inserted::Full, released);
+        if pending <= limit / 2 || !lock.try_acquire() {
+            return (Inserted::Swept, released);
         }
-        (Inserted::Swept, released)
+        // SAFETY: acquired just above.
+        unsafe {
+            let applied = self.apply(put_in);
+            lock.release();
+            applied.free_all(|node| released.add(node));
+        }
+        (Inserted::Full, released)
     }
 
     /// Whether a thread may be inside, after a push, that looks for objects and has not seen the push. The answer
@@ -362,22 +362,17 @@ impl<P: Platform> InsertionLog<P> {
     }
 
     /// Puts the object in, for a caller that is inside as the writer. It is in the log then, and whoever enters
-    /// next finds it. `limit` and `put_in` are as for [`insert`](Self::insert).
+    /// next finds it. Returns whether the log has grown to its limit. If so, the caller [shortens](Self::shorten) it
+    /// when it has left: others wait for the lock meanwhile, and a sweep takes long.
     ///
     /// # Safety
     /// As for [`insert`](Self::insert). The caller is inside as the writer, and looks for no object until it
     /// leaves.
     #[inline]
-    pub unsafe fn insert_inside(
-        &self,
-        node: NonNull<Node<P>>,
-        limit: u32,
-        put_in: impl FnMut(NonNull<Node<P>>),
-    ) -> (Inserted, Released<P>) {
+    #[must_use]
+    pub unsafe fn insert_inside(&self, node: NonNull<Node<P>>, limit: u32) -> bool {
         // SAFETY: by the caller's promise.
-        let fill = unsafe { self.push(node) };
-        // SAFETY: the caller is inside as the writer.
-        self.bound(fill, limit, || Some(unsafe { self.apply(put_in) }))
+        unsafe { self.push(node) }.reaches(limit)
     }
 
     /// Whether the object's insertion is in the log and was not cancelled. Nobody but the caller changes that, who is

@@ -49,3 +49,10 @@ pub enum Fill {
     /// The queue contains about this many nodes.
     Nodes(u32),
 }
+
+impl Fill {
+    /// Whether the queue is known to contain so many nodes.
+    pub(crate) fn reaches(self, limit: u32) -> bool {
+        matches!(self, Self::Nodes(length) if length >= limit)
+    }
+}

@@ -170,16 +170,19 @@ fn insertions_inside_keep_the_log_short() {
         // SAFETY: acquired above. This thread has the node, which stays until it is out of the log.
         unsafe {
             assert!(log.adopt(own.node()) && !log.is_pending(own.node()));
-            let put_in = |_| inside.set(inside.get() + 1);
-            let (how, released) = log.insert_inside(own.0, LIMIT, put_in);
-            applied += u32::from(how == Inserted::Full);
-            assert_eq!(log.is_pending(own.node()), how != Inserted::Full);
-            // Those that were given up.
-            released.free_all(|node| {
-                freed.set(freed.get() + 1);
-                drop(Box::from_raw(node.as_ptr()));
-            });
+            let is_full = log.insert_inside(own.0, LIMIT);
+            assert!(log.is_pending(own.node()));
             lock.release();
+            if is_full {
+                let put_in = |_| inside.set(inside.get() + 1);
+                let (how, released) = log.shorten(&lock, LIMIT, put_in);
+                applied += u32::from(how == Inserted::Full);
+                // Those that were given up.
+                released.free_all(|node| {
+                    freed.set(freed.get() + 1);
+                    drop(Box::from_raw(node.as_ptr()));
+                });
+            }
         }
         // For a while half of them stay, so that the log has to be applied.
         if turn < 1000 && turn % 2 == 0 {

@@ -97,7 +97,8 @@ pub unsafe extern "C" fn i_mmap_log_insert(
     inserted.into()
 }
 
-/// Logs that a VMA is put in, for a caller that holds the lock.
+/// Logs that a VMA is put in, for a caller that holds the lock. `Full` says that the log is so; the caller shortens it
+/// when it has left the lock.
 ///
 /// # Safety
 /// `log` is that of the VMA's file. The caller owns the VMA, which is in no tree, and holds the lock for writing. It
@@ -114,9 +115,19 @@ pub unsafe extern "C" fn i_mmap_log_insert_inside(
     }
     // SAFETY: as above, and the caller holds the lock. The VMA is freed only after `i_mmap_log_keeps` or
     // `i_mmap_ldu_free`.
-    let (inserted, released) = unsafe { log.insert_inside(entry, limit, put_in(log)) };
+    if unsafe { log.insert_inside(entry, limit) } { Logged::Full } else { Logged::Pending }
+}
+
+/// Shortens a log that is full.
+///
+/// # Safety
+/// `log` and `lock` are those of a file. The caller does not hold the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn i_mmap_log_shorten(log: &Log, lock: &Rwsem, limit: u32) -> Logged {
+    // SAFETY: by the caller's promise.
+    let (how, released) = unsafe { log.shorten(lock, limit, put_in(log)) };
     free(released);
-    inserted.into()
+    how.into()
 }
 
 /// Returns whether a VMA's insertion is in the log and was not cancelled. That stays so while the caller holds the lock.

@@ -23,6 +23,7 @@
 enum i_mmap_logged i_mmap_log_insert(struct i_mmap_log *log, struct rw_semaphore *lock,
 				     struct i_mmap_node *node, u32 limit);
 enum i_mmap_logged i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node, u32 limit);
+enum i_mmap_logged i_mmap_log_shorten(struct i_mmap_log *log, struct rw_semaphore *lock, u32 limit);
 bool i_mmap_log_is_pending(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_cancel(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_keeps(struct i_mmap_node *node);
@@ -170,19 +171,17 @@ static bool i_mmap_ldu_takes(struct vm_area_struct *vma)
 	return static_branch_unlikely(&i_mmap_ldu_on) && !is_vm_hugetlb_page(vma) && i_mmap_in_first(vma);
 }
 
-/* Counts an insertion, and returns whether it was made. */
-static bool i_mmap_ldu_logged(enum i_mmap_logged how)
+/* Counts what became of the log. */
+static void i_mmap_ldu_count(enum i_mmap_logged how)
 {
-	if (how == I_MMAP_ELSEWHERE)
-		return false;
-	count(PUSHED);
 	if (how == I_MMAP_HELD)
 		count(FOUND_HELD);
 	if (how == I_MMAP_FULL)
 		count(FOUND_FULL);
 	if (how == I_MMAP_SWEPT)
 		count(SWEPT);
-	return true;
+	if (how == I_MMAP_HELD || how == I_MMAP_FULL)
+		i_mmap_ldu_count_lock(true);
 }
 
 bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping)
@@ -198,13 +197,13 @@ bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping
 	else
 		how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
 					&vma->i_mmap_node, i_mmap_log_limit());
-	if (!i_mmap_ldu_logged(how)) {
+	if (how == I_MMAP_ELSEWHERE) {
 		if (vma_is_shared_maywrite(vma))
 			mapping_unmap_writable(mapping);
 		return false;
 	}
-	if (how == I_MMAP_HELD || how == I_MMAP_FULL)
-		i_mmap_ldu_count_lock(true);
+	count(PUSHED);
+	i_mmap_ldu_count(how);
 	return true;
 }
 
@@ -221,20 +220,33 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 }
 
 /* The VMA stays the file's, so what the file counts of it stays. */
-bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping)
+bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping, bool *full)
 {
+	enum i_mmap_logged how;
+
 	i_mmap_assert_write_locked(mapping);
-	return i_mmap_ldu_takes(vma) &&
-	       i_mmap_ldu_logged(i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node,
-							  i_mmap_log_limit()));
+	if (!i_mmap_ldu_takes(vma))
+		return false;
+	how = i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node, i_mmap_log_limit());
+	if (how == I_MMAP_ELSEWHERE)
+		return false;
+	count(PUSHED);
+	*full |= how == I_MMAP_FULL;
+	return true;
+}
+
+void i_mmap_ldu_shorten(struct address_space *mapping)
+{
+	i_mmap_ldu_count(i_mmap_log_shorten(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
+					    i_mmap_log_limit()));
 }
 
 bool i_mmap_ldu_insert_beside(struct vm_area_struct *vma, struct vm_area_struct *beside,
-			      struct address_space *mapping)
+			      struct address_space *mapping, bool *full)
 {
 	if (!static_branch_unlikely(&i_mmap_ldu_used) ||
 	    !i_mmap_log_is_pending(&mapping->i_mmap_log, &beside->i_mmap_node) ||
-	    !i_mmap_ldu_put_back(vma, mapping))
+	    !i_mmap_ldu_put_back(vma, mapping, full))
 		return false;
 	if (vma_is_shared_maywrite(vma))
 		mapping_allow_writable(mapping);

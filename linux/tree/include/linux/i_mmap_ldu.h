@@ -138,15 +138,17 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 
 /*
  * For a caller that holds the lock for writing and looks for no VMA. Each returns false if the caller has to do it in the
- * tree.
+ * tree. @full becomes true if the log is too long; the caller shortens it when it has left the lock.
  */
 /* Log that @vma is put in, if the log has @beside, of which it was a part. */
 bool i_mmap_ldu_insert_beside(struct vm_area_struct *vma, struct vm_area_struct *beside,
-			      struct address_space *mapping);
+			      struct address_space *mapping, bool *full);
 /* Take @vma out by cancelling its insertion. */
 bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mapping);
 /* Log that @vma is put back, which was taken out so. */
-bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping);
+bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping, bool *full);
+/* Sweep a log that is too long, and apply it if much of it stays. */
+void i_mmap_ldu_shorten(struct address_space *mapping);
 /* Whether a log may have something in it, or has had. */
 bool i_mmap_ldu_is_used(void);
 /* The log of a file that nobody maps any more: free the VMAs in it that are gone. */
@@ -178,14 +180,15 @@ static inline bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_
 	return false;
 }
 static inline bool i_mmap_ldu_insert_beside(struct vm_area_struct *vma, struct vm_area_struct *beside,
-					    struct address_space *mapping)
+					    struct address_space *mapping, bool *full)
 {
 	return false;
 }
-static inline bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping)
+static inline bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping, bool *full)
 {
 	return false;
 }
+static inline void i_mmap_ldu_shorten(struct address_space *mapping) { }
 static inline bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mapping)
 {
 	return false;

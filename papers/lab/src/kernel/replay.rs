@@ -229,19 +229,24 @@ impl Replay {
         self.lock_tree(section, tree);
         let (late, _) = self.cancel(section, tree);
         self.all(program, &section.inside);
+        let mut is_full = false;
         for _ in 0..section.put_in {
             let mapping = tree.mapping();
             // Linux puts a mapping that was in the tree back there. Here all go to the log: in these paths hardly any
             // is in the tree.
-            let limit = self.limit;
-            let put_in = |_| self.put_in(program, section.tree);
             // SAFETY: the mapping is this core's and out. Nothing is looked for.
-            free(unsafe { tree.log.insert_inside(mapping, limit, put_in) }.1);
+            is_full |= unsafe { tree.log.insert_inside(mapping, self.limit) };
             self.mappings.entry(section.tree).or_default().push(mapping);
         }
         self.count(|trees| trees.logged += u64::from(section.put_in));
         // SAFETY: acquired above.
         unsafe { tree.lock.release() };
+        if is_full {
+            let limit = self.limit;
+            let put_in = |_| self.put_in(program, section.tree);
+            // SAFETY: the lock is the log's.
+            free(unsafe { tree.log.shorten(&tree.lock, limit, put_in) }.1);
+        }
         late.into_iter().for_each(give_up);
     }
 }
