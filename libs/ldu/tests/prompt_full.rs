@@ -148,9 +148,11 @@ fn insertions_inside_keep_the_log_short() {
     const LIMIT: u32 = 64;
     let (log, lock) = (InsertionLog::<Native>::new(), CentralRw::<Native>::new());
     let (inside, freed) = (Cell::new(0_i32), Cell::new(0));
-    let free = |node| {
+    // Those that were given up leave the log so, and are nobody's.
+    let let_go = |node: NonNull<Node<Native>>| {
         freed.set(freed.get() + 1);
-        Mine::<Native>(node).free();
+        // SAFETY: it was made by `Mine::new`, and the log has ended with it.
+        drop(unsafe { Box::from_raw(node.as_ptr()) });
     };
     let remove = |own: Mine<Native>| {
         // SAFETY: this thread has the node, which is in.
@@ -159,7 +161,8 @@ fn insertions_inside_keep_the_log_short() {
             own.node().give_up()
         };
         if given_up {
-            free(own.0);
+            freed.set(freed.get() + 1);
+            own.free();
         }
     };
     let mut long = Vec::new();
@@ -177,11 +180,7 @@ fn insertions_inside_keep_the_log_short() {
                 let put_in = |_| inside.set(inside.get() + 1);
                 let (how, released) = log.shorten(&lock, LIMIT, put_in);
                 applied += u32::from(how == Inserted::Full);
-                // Those that were given up.
-                released.free_all(|node| {
-                    freed.set(freed.get() + 1);
-                    drop(Box::from_raw(node.as_ptr()));
-                });
+                released.free_all(let_go);
             }
         }
         // For a while half of them stay, so that the log has to be applied.
@@ -195,10 +194,6 @@ fn insertions_inside_keep_the_log_short() {
     assert!(kept <= most && applied > 0, "the log keeps {kept}, and was applied {applied} times");
     long.into_iter().for_each(remove);
     // SAFETY: the lock is the log's.
-    unsafe { log.synchronize(&lock, |_| panic!("all were removed")) }.free_all(|node| {
-        freed.set(freed.get() + 1);
-        // SAFETY: it was given up, and the log has ended with it.
-        drop(unsafe { Box::from_raw(node.as_ptr()) });
-    });
+    unsafe { log.synchronize(&lock, |_| panic!("all were removed")) }.free_all(let_go);
     assert_eq!((inside.get(), freed.get()), (0, 20_000));
 }

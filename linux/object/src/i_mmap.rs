@@ -97,8 +97,8 @@ pub unsafe extern "C" fn i_mmap_log_insert(
     inserted.into()
 }
 
-/// Logs that a VMA is put in, for a caller that holds the lock. `Full` says that the log is so; the caller shortens it
-/// when it has left the lock.
+/// Logs that a VMA is put in, for a caller that holds the lock. Returns false, and has done nothing, if the VMA is
+/// another log's. Sets `full` if the log is; the caller shortens it when it has left the lock.
 ///
 /// # Safety
 /// `log` is that of the VMA's file. The caller owns the VMA, which is in no tree, and holds the lock for writing. It
@@ -108,14 +108,16 @@ pub unsafe extern "C" fn i_mmap_log_insert_inside(
     log: &Log,
     entry: NonNull<Entry>,
     limit: u32,
-) -> Logged {
-    // SAFETY: the caller owns the VMA, which is out.
-    if !unsafe { log.adopt(entry.as_ref()) } {
-        return Logged::Elsewhere;
+    full: &mut bool,
+) -> bool {
+    // SAFETY: by the caller's promise. The VMA is freed only after `i_mmap_log_keeps` or `i_mmap_ldu_free`.
+    unsafe {
+        let adopted = log.adopt(entry.as_ref());
+        if adopted {
+            *full |= log.insert_inside(entry, limit);
+        }
+        adopted
     }
-    // SAFETY: as above, and the caller holds the lock. The VMA is freed only after `i_mmap_log_keeps` or
-    // `i_mmap_ldu_free`.
-    if unsafe { log.insert_inside(entry, limit) } { Logged::Full } else { Logged::Pending }
 }
 
 /// Shortens a log that is full.

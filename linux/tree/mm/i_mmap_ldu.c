@@ -22,7 +22,7 @@
  */
 enum i_mmap_logged i_mmap_log_insert(struct i_mmap_log *log, struct rw_semaphore *lock,
 				     struct i_mmap_node *node, u32 limit);
-enum i_mmap_logged i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node, u32 limit);
+bool i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node, u32 limit, bool *full);
 enum i_mmap_logged i_mmap_log_shorten(struct i_mmap_log *log, struct rw_semaphore *lock, u32 limit);
 bool i_mmap_log_is_pending(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_cancel(struct i_mmap_log *log, struct i_mmap_node *node);
@@ -187,13 +187,15 @@ static void i_mmap_ldu_count(enum i_mmap_logged how)
 bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping)
 {
 	enum i_mmap_logged how;
+	bool full = false;
 
 	if (!i_mmap_ldu_takes(vma))
 		return false;
 	if (vma_is_shared_maywrite(vma))
 		mapping_allow_writable(mapping);
 	if (i_mmap_is_planted(I_MMAP_BLIND_INSERTIONS))
-		how = i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node, U32_MAX);
+		how = i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node, U32_MAX, &full) ?
+			I_MMAP_PENDING : I_MMAP_ELSEWHERE;
 	else
 		how = i_mmap_log_insert(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
 					&vma->i_mmap_node, i_mmap_log_limit());
@@ -222,16 +224,11 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 /* The VMA stays the file's, so what the file counts of it stays. */
 bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping, bool *full)
 {
-	enum i_mmap_logged how;
-
 	i_mmap_assert_write_locked(mapping);
-	if (!i_mmap_ldu_takes(vma))
-		return false;
-	how = i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node, i_mmap_log_limit());
-	if (how == I_MMAP_ELSEWHERE)
+	if (!i_mmap_ldu_takes(vma) ||
+	    !i_mmap_log_insert_inside(&mapping->i_mmap_log, &vma->i_mmap_node, i_mmap_log_limit(), full))
 		return false;
 	count(PUSHED);
-	*full |= how == I_MMAP_FULL;
 	return true;
 }
 

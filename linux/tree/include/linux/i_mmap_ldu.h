@@ -70,12 +70,6 @@ enum i_mmap_planted {
 };
 
 #ifdef CONFIG_I_MMAP_ORACLE
-/*
- * Notices if a walk does not visit @first before @second, from which page tables were copied or moved to @second. Looks
- * at one of so many as debugfs says.
- */
-void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second);
-
 extern enum i_mmap_planted i_mmap_planted;
 static inline bool i_mmap_is_planted(enum i_mmap_planted which)
 {
@@ -85,7 +79,6 @@ static inline bool i_mmap_is_planted(enum i_mmap_planted which)
 bool i_mmap_plant_removal(struct vm_area_struct *vma, struct address_space *mapping);
 void i_mmap_plant_removals(struct address_space *mapping);
 #else
-static inline void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second) { }
 static inline bool i_mmap_is_planted(enum i_mmap_planted which) { return false; }
 static inline bool i_mmap_plant_removal(struct vm_area_struct *vma, struct address_space *mapping)
 {
@@ -162,8 +155,6 @@ bool i_mmap_ldu_keeps(struct vm_area_struct *vma);
 
 struct i_mmap_log { };
 
-static inline void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second) { }
-
 static inline void i_mmap_log_init(struct i_mmap_log *log) { }
 static inline void i_mmap_log_begin_looking(struct i_mmap_log *log) { }
 static inline void i_mmap_log_end_looking(struct i_mmap_log *log) { }
@@ -199,6 +190,16 @@ static inline void i_mmap_ldu_dup(struct vm_area_struct *new) { }
 static inline bool i_mmap_ldu_keeps(struct vm_area_struct *vma) { return false; }
 
 #endif /* CONFIG_I_MMAP_LDU */
+
+#ifdef CONFIG_I_MMAP_ORACLE
+/*
+ * Notices if a walk does not visit @first before @second. Page tables were copied or moved from the one to the other.
+ * Looks at one of so many pairs as debugfs says.
+ */
+void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second);
+#else
+static inline void i_mmap_check_order(struct vm_area_struct *first, struct vm_area_struct *second) { }
+#endif
 
 #ifdef CONFIG_I_MMAP_LDU_STATS
 void i_mmap_ldu_count_lock(bool write);
