@@ -89,6 +89,10 @@ impl<P: Platform, N: Level> core::fmt::Debug for Shared<P, N> {
 }
 
 impl<P: Platform, N: Level> Shared<P, N> {
+    /// So many frames at most leave a list while a drain of all holds it: meanwhile others wait, and the processor runs no
+    /// other thread.
+    const DRAIN_LOT: u32 = if P::CHECKED { 2 } else { 2048 };
+
     /// Returns empty lists. `caches` says for each core which last-level cache it is below; caches are
     /// numbered from 0. A core that is not there, [`NO_CACHE`], has no part in that, and if it comes it uses the first
     /// list. Each cache has room for `frames`, and a stripe for every `cores_per_stripe` of
@@ -192,18 +196,29 @@ impl<P: Platform, N: Level> Shared<P, N> {
     pub fn drain_all(&self, core: CpuId) -> u32 {
         let mut drained = 0;
         for stripe in self.stripes.iter().filter(|stripe| !stripe.ring.is_idle_and_empty()) {
-            // Others wait for who holds a list.
-            drained += P::unpreempted(|| self.drain_stripe(core, stripe.acquire()));
+            // What is put meanwhile is behind the frames that were there. So these are gone after as many.
+            let mut left = u32::MAX;
+            while left > 0 {
+                // Others wait for who holds a list.
+                let (lot, remaining) = P::unpreempted(|| {
+                    let mut held = stripe.acquire();
+                    let there = held.ring.len().min(left);
+                    let lot = self.drain_stripe(core, &mut held, there.min(Self::DRAIN_LOT));
+                    (lot, there - lot)
+                });
+                drained += lot;
+                left = remaining;
+            }
         }
         drained
     }
 
-    fn drain_stripe(&self, core: CpuId, mut held: HeldStripe<'_, P>) -> u32 {
-        let count = held.ring.len();
+    /// Moves so many frames of a stripe into the tier below, which it has. Returns how many.
+    fn drain_stripe(&self, core: CpuId, held: &mut HeldStripe<'_, P>, count: u32) -> u32 {
         if count > 0 {
             let oldest = core::iter::from_fn(|| held.ring.pop_oldest());
             // SAFETY: frames on the list are the list's, and the caller holds it.
-            unsafe { self.below.put(core, count, oldest) };
+            unsafe { self.below.put(core, count, oldest.take(count as usize)) };
         }
         count
     }
@@ -302,8 +317,9 @@ unsafe impl<P: Platform, N: Level> Level for Shared<P, N> {
 
     fn drain(&self, core: CpuId) {
         for stripe in &self.stripes {
-            if let Some(held) = stripe.attempt() {
-                self.drain_stripe(core, held);
+            if let Some(mut held) = stripe.attempt() {
+                let count = held.ring.len();
+                self.drain_stripe(core, &mut held, count);
             }
         }
         self.below.drain(core);

@@ -195,6 +195,44 @@ fn what_was_put_before_is_drained_whoever_holds_the_list() {
 }
 
 #[test]
+fn a_long_list_is_drained_in_lots() {
+    alone(|| {
+        let below = Below::default();
+        let lists = Shared::new(&[0, 0], 8, 2, below.clone());
+        assert!(put(&lists, 0, 0..5));
+        assert_eq!(lists.drain_all(CpuId(1)), 5);
+        assert_eq!((below.lots(), lists.counts()), (vec![vec![0, 1], vec![2, 3], vec![4]], (0, 0)));
+    });
+}
+
+#[test]
+fn what_was_put_before_is_drained_though_others_put_and_take_between_the_lots() {
+    model(Some(3), || {
+        Loom::place(CpuId(0), NodeId(0));
+        let below = Below::default();
+        let lists = Arc::new(Shared::new(&[0, 0], 8, 2, below.clone()));
+        assert!(put(&lists, 0, 0..4));
+        let others = Arc::clone(&lists);
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let others_taken = Arc::clone(&taken);
+        let thread = Machine::spawn(move || {
+            Loom::place(CpuId(1), NodeId(0));
+            let (_, frames) = take(&others, 1, 1);
+            others_taken.lock().expect("no test panics with it").extend(frames);
+            put(&others, 1, 4..6);
+        });
+        let drained = lists.drain_all(CpuId(0));
+        let gone = below.lots().concat();
+        assert_eq!(drained as usize, gone.len());
+        Machine::join(thread);
+        let taken = taken.lock().expect("no test panics with it");
+        for frame in 0..4 {
+            assert!(gone.contains(&frame) || taken.contains(&frame), "{frame} is still there");
+        }
+    });
+}
+
+#[test]
 fn who_finds_the_list_held_is_told() {
     static SAID_HELD: AtomicBool = AtomicBool::new(false);
     static REFUSED: AtomicBool = AtomicBool::new(false);

@@ -21,7 +21,7 @@
  * without references, not PageBuddy, and not NR_FREE_PAGES. As there are at most 1/64 of a zone's pages on
  * its lists, watermarks take no account of them. While a zone is below its high watermark or is reclaimed,
  * no page is put there. The lists are drained when kswapd begins with a zone, by who has reclaimed memory and
- * gets none, and before processes are killed for want of memory.
+ * gets none, before a node is compacted, and before processes are killed for want of memory.
  *
  * A page's block may get another type, or be isolated, while the page is here. A page that is given back
  * gets the type that its block has then, under zone->lock. A page that is taken must still have the type of

@@ -37,13 +37,19 @@ unsigned long page_tier_drain(struct zone *zone);
 /* In page_alloc.c. Frees at most so many pages of a chain, and returns the rest of it. */
 struct page *free_page_tier_chain(struct zone *zone, struct page *chain, int most);
 
+/* Whether pages may be on the lists. */
+static inline bool page_tier_is_on(void)
+{
+	return static_branch_unlikely(&page_tier_on);
+}
+
 /*
  * Moves up to @pages of the oldest of a per-CPU list to a list of this CPU's cache. Returns how many. The
  * caller holds the lock of the per-CPU lists.
  */
 static inline int page_tier_put(struct zone *zone, struct per_cpu_pages *pcp, int pages, int pindex)
 {
-	if (!static_branch_unlikely(&page_tier_on) || pindex >= MIGRATE_PCPTYPES)
+	if (!page_tier_is_on() || pindex >= MIGRATE_PCPTYPES)
 		return 0;
 	return __page_tier_put(zone, pcp, pages, pindex);
 }
@@ -55,11 +61,16 @@ static inline int page_tier_put(struct zone *zone, struct per_cpu_pages *pcp, in
 static inline int page_tier_take(struct zone *zone, unsigned int order, int pages,
 				 struct list_head *list, int migratetype)
 {
-	if (!static_branch_unlikely(&page_tier_on) || order || pages < 2)
+	if (!page_tier_is_on() || order || pages < 2)
 		return 0;
 	return __page_tier_take(zone, pages, list, migratetype);
 }
 #else
+static inline bool page_tier_is_on(void)
+{
+	return false;
+}
+
 static inline int page_tier_put(struct zone *zone, struct per_cpu_pages *pcp, int pages, int pindex)
 {
 	return 0;
