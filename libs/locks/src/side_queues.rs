@@ -56,7 +56,8 @@ pub trait SmallLock<P: Platform> {
 
     /// A number below 2^55 that the lock keeps while threads wait for it, and that no other lock has which
     /// uses the same queues meanwhile. Where addresses have 57 bits, that of a word without its two lowest
-    /// bits, which are 0, will do.
+    /// bits, which are 0, will do. A lock that threads know by two keys, as its memory is mapped twice, has two queues, and
+    /// no order between them.
     fn key(&self) -> u64;
 }
 
@@ -125,8 +126,9 @@ impl<P: Platform, L: RawLock<P>, const SLOTS: usize> SideQueues<P, L, SLOTS> {
             }
         }
         slot.queue.acquire(thread);
-        word.fetch_or(S::KEEP_OUT, Ordering::Relaxed);
         loop {
+            // Again if the head of another queue has taken the bit away: of a lock that has two keys.
+            word.fetch_or(S::KEEP_OUT, Ordering::Relaxed);
             P::wait_until(word, Wait::Spin, |now| now & S::HELD == 0);
             if Self::take::<S>(word, S::KEEP_OUT) {
                 break;

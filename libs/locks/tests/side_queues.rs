@@ -1,15 +1,17 @@
 //! Queues beside locks of one word, under the checkers: a lock made of both passes the programs of every
 //! lock, and the waiters of two locks that have to share a slot do not wait for each other.
 
+use std::sync::Arc;
+
 use crate::common;
 
 use common::altered::{Altered, Sound, Thorough};
 use common::side_queues::{
-    Interrupted, Nodes, Table, Tickets, Whole, interrupted, kept_out, nested,
+    HELD, Interrupted, KEEP_OUT, Nodes, Table, Tickets, Whole, interrupted, kept_out, nested,
 };
-use common::{explore_part, model, programs};
-use kilocore_locks::{Requester, SideQueues};
-use kilocore_platform::{Loom, Shuttle};
+use common::{Threads, explore_part, model, programs};
+use kilocore_locks::{Requester, SideQueues, SmallLock};
+use kilocore_platform::{Atomic, AtomicInt, Loom, Ordering, Platform, SharedCell, Shuttle};
 
 type Explored = Altered<Shuttle, Sound>;
 type Checked = Altered<Loom, Thorough>;
@@ -60,6 +62,53 @@ fn interrupts_under_loom() {
 #[test]
 fn arrivals_are_kept_out_under_loom() {
     model(Some(3), kept_out::<Checked, Tickets<Checked>>);
+}
+
+/// A lock that threads know by two keys, with slots of their own.
+struct Alias<P: Platform> {
+    word: Arc<P::U32>,
+    key: u64,
+}
+
+impl<P: Platform> SmallLock<P> for Alias<P> {
+    const HELD: u32 = HELD;
+    const KEEP_OUT: u32 = KEEP_OUT;
+    fn word(&self) -> &P::U32 {
+        &self.word
+    }
+    fn key(&self) -> u64 {
+        self.key
+    }
+}
+
+/// Two wait for a lock that is held, each in a queue of its own.
+fn two_queues<P: Threads>() {
+    let word = Arc::new(P::U32::new(HELD));
+    let shared = Arc::new((SideQueues::<P, Requester<P, 0>, 2>::new(), P::Cell::new(0)));
+    let waiters = [0, 1].map(|key| {
+        let (lock, shared) = (Alias::<P> { word: word.clone(), key }, shared.clone());
+        P::spawn(move || {
+            let (queues, count) = &*shared;
+            queues.acquire(&lock, &mut ());
+            // SAFETY: this thread has the lock; the checker reports if that is not enough.
+            count.with_mut(|count| unsafe { *count += 1 });
+            lock.word.fetch_and(!HELD, Ordering::Release);
+        })
+    });
+    word.fetch_and(!HELD, Ordering::Release);
+    for waiter in waiters {
+        P::join(waiter);
+    }
+    assert_eq!(word.load(Ordering::Relaxed), 0, "nobody waits");
+    // SAFETY: the others have ended.
+    assert_eq!(shared.1.with(|count| unsafe { *count }), 2);
+}
+
+#[test]
+fn a_lock_with_two_keys_is_passed_on() {
+    // loom lets the two wait by turns without end if it may take the processor away more often.
+    model(Some(1), two_queues::<Checked>);
+    explore_part(two_queues::<Explored>, SCHEDULES, DEPTH);
 }
 
 /// Schedules for each program, and the preemptions in one.

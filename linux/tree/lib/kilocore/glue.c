@@ -2,6 +2,7 @@
 /* What kilocore's algorithms need of the kernel: linux/object/src/kernel.rs, memory.rs and rwsem.rs declare it. */
 #include <linux/bug.h>
 #include <linux/i_mmap_ldu.h>
+#include <linux/init.h>
 #include <linux/kilocore.h>
 #include <linux/kprobes.h>
 #include <linux/log2.h>
@@ -14,7 +15,9 @@
 #include <linux/topology.h>
 
 #include <asm/cpufeature.h>
+#include <asm/cpuid.h>
 #include <asm/mwait.h>
+#include <asm/processor.h>
 
 u32 kilocore_cpu(void);
 u32 kilocore_node(void);
@@ -58,21 +61,36 @@ notrace void kilocore_rests(void)
 	this_cpu_inc(kilocore_rest_count);
 }
 
+/* Whether processors may rest. Not before all features and bugs of theirs are known. */
+static bool kilocore_may_rest __ro_after_init;
+
 /*
- * Has the processor watch a cache line for kilocore_rest(), if it can rest. Those on which a write
- * may fail to end the rest do not, nor those whose monitor needs the line to be flushed first, nor
- * those whose timer may stop meanwhile.
+ * Those do not rest on which a write may fail to end the rest, or whose monitor needs the line to be flushed first, or
+ * whose timer may stop meanwhile; nor those that the idle loop does not let rest so (prefer_mwait_c1_over_halt()).
+ */
+static int __init kilocore_rest_init(void)
+{
+	u32 eax, ebx, ecx, edx;
+
+	if (!boot_cpu_has(X86_FEATURE_MWAIT) || boot_option_idle_override != IDLE_NO_OVERRIDE ||
+	    boot_cpu_has_bug(X86_BUG_MONITOR) || boot_cpu_has_bug(X86_BUG_CLFLUSH_MONITOR) ||
+	    boot_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
+		return 0;
+	cpuid(CPUID_MWAIT_LEAF, &eax, &ebx, &ecx, &edx);
+	kilocore_may_rest = !(ecx & CPUID5_ECX_EXTENSIONS_SUPPORTED) || edx & MWAIT_C1_SUBSTATE_MASK;
+	return 0;
+}
+late_initcall(kilocore_rest_init);
+
+/*
+ * Has the processor watch a cache line for kilocore_rest(), if it can rest.
  *
  * Handlers of interrupts do not rest: one that comes between this and kilocore_rest() would have the
  * processor watch another line, and the interrupted waiter would rest until that one is written.
  */
 notrace bool kilocore_watch(const void *line)
 {
-	if (!in_task())
-		return false;
-	if (!static_cpu_has(X86_FEATURE_MWAIT) || static_cpu_has_bug(X86_BUG_MONITOR) ||
-	    static_cpu_has_bug(X86_BUG_CLFLUSH_MONITOR) ||
-	    static_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
+	if (!kilocore_may_rest || !in_task())
 		return false;
 	__monitor(line, 0, 0);
 	return true;
