@@ -16,7 +16,7 @@
 //! * [`Policy`] says which pages stripes give up: those of the oldest tail ([`Policy::BALANCED`]), without
 //!   forgetting which pages left ([`Policy::RESISTANT`]), or with uses that only count
 //!   ([`Policy::LAZY`]).
-//! * [`Turns`] and [`Round`]: which stripe is next, for lists that a program keeps itself, as Linux does.
+//! * [`Shares`]: which stripe gives up pages next, for lists that a program keeps itself, as Linux does.
 //! * [`FolioOrder`]: frames that belong together go through the lists as one
 //!   ([`add_folio`](PageLists::add_folio)).
 //! * [`S3Fifo`] and [`MultiGeneration`] are the rivals: other orders behind the same interface,
@@ -106,6 +106,7 @@ mod page_lists;
 mod reclaim;
 mod reclaiming;
 mod s3_fifo;
+mod shares;
 mod stamp;
 mod state;
 mod striped;
@@ -123,9 +124,9 @@ pub use options::{Options, OptionsError, Policy, Promotion, ReclaimFrom};
 pub use ordered::Ordered;
 pub use page_lists::{AlreadyAdded, Fate, Isolated, PageLists};
 pub use s3_fifo::{S3Fifo, S3FifoOptions, SmallAndMain};
+pub use shares::{Round, Shares};
 pub use striped::{Striped, TwoLists};
 pub use stripes::{Index, LARGEST_FACTOR, Layout, Locking};
-pub use turns::{Round, Turns};
 
 // The example of the README is compiled and run with the tests.
 #[cfg(doctest)]

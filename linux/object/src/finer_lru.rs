@@ -4,7 +4,7 @@
 //! `mm/finer_lru.c` declares the functions and says who calls what. A frame is a page frame's number, of
 //! which the lowest 32 bits are enough: stripes only have to be the same for the same frame.
 
-use kilocore_lru::{FrameId, Index, Layout, Round, Turns};
+use kilocore_lru::{FrameId, Index, Layout, Round, Shares};
 
 use crate::kernel::Kernel;
 
@@ -12,9 +12,21 @@ use crate::kernel::Kernel;
 /// where its head was. Indices are hashed, so that groups which a program has at regular distances spread.
 const GROUP_BITS: u32 = 9;
 
+/// `SWAP_CLUSTER_MAX`: what reclaim wants at a time.
+const BATCH: u32 = 32;
+
+/// `struct finer_lru_scan` of the kernel.
+#[repr(C)]
+pub struct Scan([u8; 0]);
+
+unsafe extern "C" {
+    /// How many pages of a stripe a scan may take.
+    fn kilocore_lru_pages(scan: *const Scan, stripe: u32) -> u32;
+}
+
 // What the C source states.
-const _: () = assert!(size_of::<Turns<Kernel>>() == 4 && align_of::<Turns<Kernel>>() == 4);
-const _: () = assert!(size_of::<Round>() == 8 && align_of::<Round>() == 4);
+const _: () = assert!(size_of::<Shares<Kernel>>() == 16 && align_of::<Shares<Kernel>>() == 8);
+const _: () = assert!(size_of::<Round>() == 4 && align_of::<Round>() == 4);
 
 /// Returns the stripe of a frame, of so many stripes.
 #[unsafe(no_mangle)]
@@ -23,14 +35,25 @@ pub extern "C" fn kilocore_lru_stripe(frame: u32, stripes: u32) -> u32 {
     layout.stripe(FrameId(frame))
 }
 
-/// Returns the next stripe of a round, of so many, which are at least one; or -1 if the round has been at each.
+/// Returns the stripe, of so many, that is to give up some of the pages that a scan still wants, and sets `gives` to how
+/// many. Returns -1 if the scan has been at each. There is at least one stripe, and at least one page is wanted.
+///
+/// # Safety
+/// `scan` is that of `round`.
 #[unsafe(no_mangle)]
-pub extern "C" fn kilocore_lru_next(turns: &Turns<Kernel>, round: &mut Round, stripes: u32) -> i32 {
-    turns.next_in(round, stripes).map_or(-1, |stripe| stripe as i32)
-}
-
-/// The stripe that had its turn last has the next one, too.
-#[unsafe(no_mangle)]
-pub extern "C" fn kilocore_lru_repeat(turns: &Turns<Kernel>) {
-    turns.repeat();
+pub unsafe extern "C" fn kilocore_lru_next(
+    shares: &Shares<Kernel>,
+    round: &mut Round,
+    stripes: u32,
+    wanted: u32,
+    scan: *const Scan,
+    gives: &mut u32,
+) -> i32 {
+    // SAFETY: by the caller's promise.
+    let pages = |stripe| unsafe { kilocore_lru_pages(scan, stripe) };
+    let Some((stripe, pages)) = shares.next(round, stripes, wanted, BATCH, pages) else {
+        return -1;
+    };
+    *gives = pages;
+    stripe as i32
 }

@@ -34,24 +34,18 @@
  *   compares the stripe, too. Nobody holds the locks of two stripes.
  *
  * Reclaim gets the numbers of pages to scan from the sizes of all stripes together, and scans up to 32 at a
- * time. They are those of the stripe whose turn it is. If it has fewer that are eligible (of zones up to
- * sc->reclaim_idx), the next stripes give what it lacks. Each is asked once at most, so what was put back is not
- * scanned again. So a scan of all pages comes to all of them, as with one list, and no scan is lost on a stripe
- * without eligible pages. A stripe with many pages gives all 32, with its lock taken once. Reclaim puts back what it
- * has isolated with the lock of that stripe, whose folios they are.
- *
- * Stripes have equally many turns. The turn is that of the stripe after the last one, or again of the last one if that
- * gave less than 16 pages in the place of others. So large stripes give up nearly equally many pages, however old they
- * are: a folio of a stripe that has few goes sooner. A stripe that has less than it is asked for gives up even its
- * newest folio. The hash makes the stripes of large lists nearly equal, and only these.
+ * time. It asks one stripe after the other. Each gives up its share, which is 32 pages of a stripe that has as many as
+ * the stripes have in the mean, and as many more or fewer of one that has more or fewer; pages of zones above
+ * sc->reclaim_idx do not count. So each stripe gives up the same part of its pages, as does each part of one list. A
+ * scan of all pages comes to all of them, but for what is put in meanwhile and for a share of each stripe. Stripes of
+ * many pages, which are nearly as large, give all 32, with the lock of one taken once. A large folio counts as
+ * what was asked for, as it does in one list. Reclaim puts back what it has isolated with the lock of that stripe, whose
+ * folios they are.
  *
  * Restrictions. The number of stripes is that of the boot: finer_lru=N. Folios would have to change their
  * stripes otherwise, and everybody to look after taking a lock whether it is still the right one. The
  * multi-generational LRU has lists of its own, and fills them from lruvec->lists. So there is one stripe if it is
  * enabled at boot, and it cannot be enabled if there are more. There is also one without memory groups.
- *
- * What stock reclaim asks of 32 pages at a time, it asks of each stripe's: whether all are dirty, say, which
- * wakes the flushers. On short lists that is true more often.
  *
  * An evictable folio may stay on the unevictable list. __munlock_folio() cannot isolate a folio that another CPU has
  * isolated, or is about to add. It clears PG_mlocked all the same, and relies on the other CPU to see that. The
@@ -80,17 +74,22 @@ static_assert(PREFERRED_MAX_PAGECACHE_ORDER <= FINER_LRU_GROUP_BITS && PMD_ORDER
 
 /* What the lists of a memory group on a node have beyond the stock ones. */
 struct finer_lru {
-	/* Whose turn it is to be reclaimed from, for each list: `Turns` of kilocore's libs/lru. */
-	u32 turns[NR_LRU_LISTS];
+	/* Which stripe gives up pages next, for each list: `Shares` of kilocore's libs/lru. All zero at first. */
+	struct finer_lru_shares {
+		u64 turn;
+		u32 mean;
+	} shares[NR_LRU_LISTS];
 	/* All stripes but the first. */
 	struct mem_cgroup_per_node others[];
 };
 
-/* The algorithm. */
+/* The algorithm. It calls back the last function. */
 u32 kilocore_lru_stripe(u32 frame, u32 stripes);
-int kilocore_lru_next(u32 *turns, struct finer_lru_round *round, u32 stripes);
-void kilocore_lru_repeat(u32 *turns);
-static_assert(sizeof(struct finer_lru_round) == 8);
+int kilocore_lru_next(struct finer_lru_shares *shares, u32 *round, u32 stripes, u32 wanted,
+		      struct finer_lru_scan *scan, u32 *gives);
+u32 kilocore_lru_pages(struct finer_lru_scan *scan, u32 stripe);
+static_assert(sizeof(struct finer_lru_shares) == 16);
+static_assert(SWAP_CLUSTER_MAX == 32);
 
 DEFINE_STATIC_KEY_FALSE(finer_lru_key);
 
@@ -158,52 +157,36 @@ struct lruvec *__finer_lru_whole(struct lruvec *stripe)
 }
 
 /* How many pages of a stripe's list reclaim may take. It is read without the lock. */
-static unsigned long finer_lru_eligible(struct lruvec *stripe, const struct finer_lru_scan *scan)
+u32 kilocore_lru_pages(struct finer_lru_scan *scan, u32 stripe)
 {
-	struct mem_cgroup_per_node *pn = finer_lru_pn(stripe);
+	struct mem_cgroup_per_node *pn = finer_lru_pn(finer_lru_nth(finer_lru_pn(scan->whole), stripe));
 	unsigned long pages = 0;
 	int zone;
 
+	if (finer_lru_planted == FINER_LRU_LEFT_OUT && stripe == 3)
+		return 0;
 	for (zone = 0; zone <= scan->reclaim_idx; zone++)
 		pages += READ_ONCE(pn->lru_zone_size[zone][scan->lru]);
-	return pages;
-}
-
-/* Sets scan->nr for a stripe, which may be none. */
-static void finer_lru_share(struct finer_lru_scan *scan, struct lruvec *stripe, u32 *turns)
-{
-	unsigned long eligible = finer_lru_eligible(stripe, scan);
-
-	scan->nr = min(scan->left, eligible);
-	scan->left -= scan->nr;
-	/* It gives what the stripes before it lack. If that is little, it does not count as its turn. */
-	if (scan->begun && scan->nr < eligible && scan->nr < SWAP_CLUSTER_MAX / 2)
-		kilocore_lru_repeat(turns);
-	scan->begun |= scan->nr > 0;
+	return min(pages, (unsigned long)U32_MAX);
 }
 
 struct lruvec *__finer_lru_next(struct finer_lru_scan *scan)
 {
 	struct mem_cgroup_per_node *pn = finer_lru_pn(scan->whole);
-	u32 *turns;
+	u32 gives;
+	int stripe;
 
 	if (unlikely(!pn->finer_lru))
 		return finer_lru_only(scan);
-	turns = &pn->finer_lru->turns[scan->lru];
-	while (scan->left) {
-		int index = kilocore_lru_next(turns, &scan->round, finer_lru_stripes);
-		struct lruvec *stripe;
-
-		if (index < 0)
-			break;
-		if (finer_lru_planted == FINER_LRU_LEFT_OUT && index == 3)
-			continue;
-		stripe = finer_lru_nth(pn, index);
-		finer_lru_share(scan, stripe, turns);
-		if (scan->nr)
-			return stripe;
-	}
-	return NULL;
+	if (!scan->left)
+		return NULL;
+	stripe = kilocore_lru_next(&pn->finer_lru->shares[scan->lru], &scan->round, finer_lru_stripes,
+				   min(scan->left, (unsigned long)U32_MAX), scan, &gives);
+	if (stripe < 0)
+		return NULL;
+	scan->nr = gives;
+	scan->left -= gives;
+	return finer_lru_nth(pn, stripe);
 }
 
 unsigned long __finer_lru_others_size(struct lruvec *whole, int lru, int zone)
@@ -245,8 +228,12 @@ void finer_lru_make(struct mem_cgroup_per_node *pn, int node)
 
 	if (!finer_lru_start())
 		return;
-	/* As for the group's statistics, mem_cgroup_css_alloc() sees to it that the parent is charged. */
-	finer = kvzalloc_node(struct_size(finer, others, finer_lru_stripes - 1), GFP_KERNEL_ACCOUNT, node);
+	/*
+	 * As for the group's statistics, mem_cgroup_css_alloc() sees to it that the parent is charged. No process is
+	 * killed for this if the parent is at its limit.
+	 */
+	finer = kvzalloc_node(struct_size(finer, others, finer_lru_stripes - 1),
+			      GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN, node);
 	if (!finer) {
 		pr_warn_once("finer_lru: no memory for the stripes of a memory group, which has one stripe\n");
 		return;

@@ -24,12 +24,7 @@ struct finer_lru_scan {
 	int reclaim_idx;	/* pages of higher zones do not count */
 	unsigned long left;	/* pages still to scan, once those of this stripe are */
 	unsigned long nr;	/* pages to scan in this stripe */
-	bool begun;		/* there was a stripe before this one */
-	/* `Round` of kilocore's libs/lru: zero before the first stripe. */
-	struct finer_lru_round {
-		u32 stripe;
-		u32 visited;
-	} round;
+	u32 round;		/* `Round` of kilocore's libs/lru: zero before the first stripe */
 };
 
 #ifdef CONFIG_FINER_LRU
