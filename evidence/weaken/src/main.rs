@@ -38,16 +38,27 @@ const SUBJECTS: [Subject; 6] = [
     Subject {
         package: "kilocore-locks",
         sources: "libs/locks/src",
-        modules: &["loom", "read_write", "moderated_loom", "conditions", "free_blocks"],
+        modules: &[
+            "loom",
+            "read_write",
+            "moderated_loom",
+            "conditions",
+            "free_blocks",
+            "side_queues",
+        ],
     },
-    Subject { package: "kilocore-ldu", sources: "libs/ldu/src", modules: &["loom"] },
+    Subject {
+        package: "kilocore-ldu",
+        sources: "libs/ldu/src",
+        modules: &["loom", "prompt", "prompt_full"],
+    },
     Subject { package: "kilocore-lru", sources: "libs/lru/src", modules: &["loom"] },
     Subject {
         package: "kilocore-buffer-pool",
         sources: "libs/buffer-pool/src",
         modules: &["loom", "durable"],
     },
-    Subject { package: "kilocore-pages", sources: "libs/pages/src", modules: &["loom"] },
+    Subject { package: "kilocore-pages", sources: "libs/pages/src", modules: &["loom", "shared"] },
     Subject { package: "kilocore-numa", sources: "libs/numa/src", modules: &["loom"] },
 ];
 
