@@ -5,6 +5,7 @@
 // `lengths grow FILE TIMES` lets a mapping grow by a page and shrink again.
 // `lengths files FILES TIMES` maps and unmaps each of so many files of its own so many times, prints a line, and keeps
 // the files open until its input ends.
+// `lengths closed FOLDER FILES` maps each of so many files in a folder twice, unmaps both and closes it.
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ static char *map(int file, unsigned long pages)
 int main(int count, char **arguments)
 {
 	if (count != 4)
-		errx(2, "lengths protect|grow|files FILE|FILES TIMES");
+		errx(2, "lengths protect|grow|files|closed FILE|FILES|FOLDER TIMES|FILES");
 	int times = atoi(arguments[3]);
 
 	if (strcmp(arguments[1], "files") == 0) {
@@ -49,6 +50,24 @@ int main(int count, char **arguments)
 		puts("mapped");
 		fflush(stdout);
 		getchar();
+		return 0;
+	}
+	if (strcmp(arguments[1], "closed") == 0) {
+		for (int i = 0; i < times; i++) {
+			char name[200];
+
+			snprintf(name, sizeof(name), "%s/%d", arguments[2], i);
+			int file = open(name, O_RDWR | O_CREAT, 0600);
+
+			if (file < 0 || ftruncate(file, PAGE))
+				err(1, "%s", name);
+			char *first = map(file, 1), *second = map(file, 1);
+
+			/* Also in the order in which they came. */
+			munmap(i % 2 ? first : second, PAGE);
+			munmap(i % 2 ? second : first, PAGE);
+			close(file);
+		}
 		return 0;
 	}
 	int file = open(arguments[2], O_RDWR | O_CREAT, 0600);

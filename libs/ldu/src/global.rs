@@ -107,8 +107,7 @@ impl<P: Platform> Global<P> {
         &self,
         mut stays: impl FnMut(NonNull<Node<P>>) -> bool,
     ) {
-        // Acquire: this thread sees the nodes as they were pushed.
-        let Some(newest) = NonNull::new(self.head.load(Ordering::Acquire)) else { return };
+        let Some(newest) = self.newest() else { return };
         // What stays is counted one by one: with those addresses, one node in eight may count for much more or less.
         self.length.store(0, Ordering::Relaxed);
         let mut stayed = 1;
@@ -152,6 +151,20 @@ impl<P: Platform> Global<P> {
             head.unwrap_or_else(|head| head)
         };
         head.is_null()
+    }
+
+    /// Returns the newest node, or none. It lives as long as no thread takes it.
+    pub(crate) fn newest(&self) -> Option<NonNull<Node<P>>> {
+        // Acquire: this thread sees the node as it was pushed.
+        NonNull::new(self.head.load(Ordering::Acquire))
+    }
+
+    /// Whether a node of the caller's, which is in the list, is the newest or the oldest one. Pushes and takes that are under
+    /// way may or may not count.
+    pub(crate) fn is_at_an_end(&self, node: &Node<P>) -> bool {
+        // Relaxed: a hint.
+        ptr::eq(self.head.load(Ordering::Relaxed), node)
+            || node.next.load(Ordering::Relaxed).is_null()
     }
 
     /// Returns about how many nodes are in the list.

@@ -141,7 +141,8 @@ impl<P: Platform> InsertionLog<P> {
     /// holds the lock as the writer. It must not panic and must not use this log or the lock.
     ///
     /// `limit` bounds the log's length, in nodes. If the log is about as long, what was cancelled leaves it. If more
-    /// than half of the limit is left then, the log is applied unless a thread is inside. A limit of 4096 is that of
+    /// than half of the limit is left then, the log is applied unless a thread is inside, and if all of the limit is,
+    /// after that thread has left. A limit of 4096 is that of
     /// [`Limits`](crate::Limits).
     ///
     /// This may wait for the threads that are inside, so none of them may call it.
@@ -202,8 +203,15 @@ impl<P: Platform> InsertionLog<P> {
         let Some((pending, mut released)) = self.sweep() else {
             return (Inserted::Logged, Released::none());
         };
-        if pending <= limit / 2 || !lock.try_acquire() {
+        if pending <= limit / 2 {
             return (Inserted::Swept, released);
+        }
+        if !lock.try_acquire() {
+            if pending < limit {
+                return (Inserted::Swept, released);
+            }
+            // Each insertion would find the log full, and sweep it.
+            lock.acquire();
         }
         // SAFETY: acquired just above.
         unsafe {
@@ -212,6 +220,37 @@ impl<P: Platform> InsertionLog<P> {
             applied.free_all(|node| released.add(node));
         }
         (Inserted::Full, released)
+    }
+
+    /// Empties the log if nothing in it is pending, for an owner that has just [cancelled](Self::cancel) the insertion of
+    /// `node` and has not given it up. A sweep leaves the newest node, and where nobody inserts or looks any more, what is
+    /// gone stays: here it does not, if each owner of a log calls this. Nothing is done if the log is longer than `most`, in
+    /// nodes, if the node is neither the newest nor the oldest, and if a thread is inside or takes nodes. `put_in` is as for
+    /// [`insert`](Self::insert).
+    ///
+    /// # Safety
+    /// The caller owns the object, whose node was in this log. `lock` is that of the structure, and the caller does not
+    /// hold it.
+    #[cold]
+    pub unsafe fn clear_cancelled<L: RawRwLock<P, Reader = ()>>(
+        &self,
+        lock: &L,
+        node: &Node<P>,
+        most: u32,
+        put_in: impl FnMut(NonNull<Node<P>>),
+    ) -> Released<P> {
+        if self.queue.length() > most || !self.queue.is_at_an_end(node) {
+            return Released::none();
+        }
+        let Some((pending, mut released)) = self.sweep() else { return Released::none() };
+        if pending == 0 && lock.try_acquire() {
+            // SAFETY: acquired just above.
+            unsafe {
+                self.apply(put_in).free_all(|node| released.add(node));
+                lock.release();
+            }
+        }
+        released
     }
 
     /// Whether a thread may be inside, after a push, that looks for objects and has not seen the push. The answer
@@ -240,12 +279,12 @@ impl<P: Platform> InsertionLog<P> {
     /// The caller, who has called [`begin_looking`](Self::begin_looking), has left.
     #[inline]
     pub fn end_looking(&self) {
-        // Relaxed: an insertion that sees this has nobody to wait for, whatever the caller saw.
-        self.looking.fetch_sub(1, Ordering::Relaxed);
+        // Release: an insertion that sees this, and so waits for nobody, comes after what the caller did inside.
+        self.looking.fetch_sub(1, Ordering::Release);
     }
 
-    /// Takes what was cancelled out of the log, without the lock. Returns how many nodes are pending. None, and nothing
-    /// was done, if another thread takes nodes.
+    /// Takes what was cancelled out of the log, without the lock, but for the newest node. Returns how many nodes are
+    /// pending. None, and nothing was done, if another thread takes nodes.
     #[cold]
     fn sweep(&self) -> Option<(u32, Released<P>)> {
         // Who applies the log waits for this.
@@ -267,6 +306,9 @@ impl<P: Platform> InsertionLog<P> {
             };
             // SAFETY: only one thread takes at a time, as `taking` says. A node that was swept is not in use.
             unsafe { self.queue.retain_behind_newest(stays) };
+            // SAFETY: it is in the queue, so it lives.
+            let newest = self.queue.newest().map(|node| unsafe { node.as_ref() });
+            pending += u32::from(newest.is_some_and(Node::is_pending));
             self.end_taking();
             Some((pending, released))
         })

@@ -58,6 +58,10 @@ struct Ordered<P: Platform> {
 }
 
 impl<P: Platform> Ordered<P> {
+    fn new() -> Self {
+        Self { log: InsertionLog::new(), lock: CentralRw::new(), put_in: Mutex::default() }
+    }
+
     fn insert(&self, own: &Mine<P>, limit: u32) {
         // SAFETY: this thread has the node, which stays until it is out of the log.
         unsafe {
@@ -72,20 +76,72 @@ impl<P: Platform> Ordered<P> {
         assert!(unsafe { self.log.cancel(own.node()) });
     }
 
+    fn clear_cancelled(&self, own: &Mine<P>) {
+        // SAFETY: this thread has the node, and does not hold the lock.
+        unsafe { self.log.clear_cancelled(&self.lock, own.node(), 64, |node| self.put_in(node)) }
+            .free_all(|_| panic!("none is given up"));
+    }
+
     fn put_in(&self, node: NonNull<Node<P>>) {
         self.put_in.lock().unwrap().push(node.addr().get());
     }
+}
+
+#[test]
+fn nothing_stays_where_all_was_cancelled_whatever_the_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let root = Ordered::<Native>::new();
+        let nodes = [(); 3].map(|()| Mine::new());
+        nodes.iter().for_each(|own| root.insert(own, 1000));
+        for own in order.map(|nth: usize| &nodes[nth]) {
+            root.cancel(own);
+            root.clear_cancelled(own);
+        }
+        assert!(root.log.is_empty(), "{order:?}");
+        nodes.into_iter().for_each(Mine::free);
+        assert!(root.put_in.lock().unwrap().is_empty());
+    }
+}
+
+/// Two threads each insert an object. One of them cancels its insertion, and clears the log if the other is not in it.
+fn cleared_beside_an_insertion<P: Threads>() {
+    quarantine::begin();
+    let root = Arc::new(Ordered::<P>::new());
+    let [gone, other] = [(); 2].map(|()| Mine::new());
+    let ended = Arc::new(Mutex::new(None));
+    let clearer = {
+        let (root, ended) = (Arc::clone(&root), Arc::clone(&ended));
+        move || {
+            root.insert(&gone, 1000);
+            root.cancel(&gone);
+            root.clear_cancelled(&gone);
+            *ended.lock().unwrap() = Some(gone);
+        }
+    };
+    beside::<P>(vec![Box::new(clearer)], || root.insert(&other, 1000));
+    let gone = ended.lock().unwrap().take().expect("it has ended");
+    // SAFETY: the lock is the log's.
+    unsafe { root.log.synchronize(&root.lock, |node| root.put_in(node)) }
+        .free_all(|_| panic!("none is given up"));
+    let put_in = root.put_in.lock().unwrap().clone();
+    let expected = [other.0.addr().get()];
+    [gone, other].into_iter().for_each(Mine::free);
+    quarantine::end();
+    assert_eq!(put_in, expected, "what is pending is put in, once");
+}
+
+#[test]
+fn a_log_is_cleared_beside_an_insertion() {
+    model(Some(3), cleared_beside_an_insertion::<Machine>);
+    model(Some(3), cleared_beside_an_insertion::<Shipped>);
+    explore_part(cleared_beside_an_insertion::<Altered<Shuttle, Sound>>, 1_500, 4);
 }
 
 /// A thread finds the log full, of which it may leave `limit / 2`, while another thread inserts an object, after the one
 /// that was inserted `again`, in its old place, or once.
 fn inserted_beside_a_full_log<P: Threads>(limit: u32, again: bool) {
     quarantine::begin();
-    let root = Arc::new(Ordered {
-        log: InsertionLog::<P>::new(),
-        lock: CentralRw::new(),
-        put_in: Mutex::default(),
-    });
+    let root = Arc::new(Ordered::<P>::new());
     let [parent, child, gone, other] = [(); 4].map(|()| Mine::new());
     root.insert(&parent, 1000);
     root.insert(&gone, 1000);
@@ -196,4 +252,33 @@ fn insertions_inside_keep_the_log_short() {
     // SAFETY: the lock is the log's.
     unsafe { log.synchronize(&lock, |_| panic!("all were removed")) }.free_all(let_go);
     assert_eq!((inside.get(), freed.get()), (0, 20_000));
+}
+
+#[test]
+fn a_log_full_of_what_is_pending_is_applied_though_somebody_is_inside() {
+    // Under a checker each node counts for eight: the second one finds a log that is twice as long.
+    fn run<P: Threads>() {
+        let root = Arc::new(Ordered::<P>::new());
+        let [first, second] = [(); 2].map(|()| Mine::new());
+        root.insert(&first, 1000);
+        root.lock.acquire();
+        let (holder, ended) = (Arc::clone(&root), Arc::new(Mutex::new(None)));
+        let other = {
+            let (root, ended) = (Arc::clone(&root), Arc::clone(&ended));
+            move || {
+                root.insert(&second, 1);
+                *ended.lock().unwrap() = Some(second);
+            }
+        };
+        // SAFETY: acquired above, for this thread.
+        beside::<P>(vec![Box::new(other)], move || unsafe { holder.lock.release() });
+        let second = ended.lock().unwrap().take().expect("it has ended");
+        let put_in = root.put_in.lock().unwrap().len();
+        // SAFETY: the lock is the log's.
+        unsafe { root.log.synchronize(&root.lock, |node| root.put_in(node)) }
+            .free_all(|_| panic!("none is given up"));
+        [first, second].into_iter().for_each(Mine::free);
+        assert_eq!(put_in, 2, "the log was not applied");
+    }
+    model(Some(3), run::<Machine>);
 }

@@ -136,7 +136,8 @@ impl<P: Platform, L: RawLock<P>, const SLOTS: usize> SideQueues<P, L, SLOTS> {
         }
         // SAFETY: acquired above.
         unsafe { slot.queue.release(thread) };
-        // Last: see 'Who may wait for whom'. Release, so that it stays last.
+        // Last: see 'Who may wait for whom'. Release, so that it stays last. Argued: the handler that relies on it runs on
+        // this processor, which loom has none of.
         slot.claim.fetch_sub(1, Ordering::Release);
         true
     }
@@ -167,7 +168,8 @@ impl<P: Platform, L: RawLock<P>, const SLOTS: usize> SideQueues<P, L, SLOTS> {
                 return false;
             }
             let joined = (rest << Self::COUNT_BITS) + waiters + 1;
-            // Acquire pairs with the leaving of those before: the queue is as they have left it.
+            // Acquire pairs with the leaving of those before: the queue is as they have left it. Argued: a queue whose
+            // words are all atomic needs that for what follows to stay behind this alone, as above.
             let joining =
                 slot.claim.compare_exchange(claim, joined, Ordering::Acquire, Ordering::Relaxed);
             match joining {

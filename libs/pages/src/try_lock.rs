@@ -39,7 +39,8 @@ impl<P: Platform> TryLock<P> {
 
     /// Returns whether nobody has the lock now. What the last holder did then happened before.
     pub(crate) fn is_free(&self) -> bool {
-        // Acquire pairs with the release in `drop`: the caller looks next at what the last holder left.
+        // Acquire pairs with the release in `drop`: the caller looks next at what the last holder left. Argued: in the
+        // programs of loom what is to be seen has happened before, so that coherence alone shows it.
         self.0.load(Ordering::Acquire) == FREE
     }
 }

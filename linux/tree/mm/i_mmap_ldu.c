@@ -26,6 +26,8 @@ bool i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node, 
 enum i_mmap_logged i_mmap_log_shorten(struct i_mmap_log *log, struct rw_semaphore *lock, u32 limit);
 bool i_mmap_log_is_pending(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_cancel(struct i_mmap_log *log, struct i_mmap_node *node);
+void i_mmap_log_clear_cancelled(struct i_mmap_log *log, struct rw_semaphore *lock, struct i_mmap_node *node,
+				u32 most);
 bool i_mmap_log_keeps(struct i_mmap_node *node);
 void i_mmap_log_apply(struct i_mmap_log *log);
 void i_mmap_log_catch_up(struct i_mmap_log *log, struct rw_semaphore *lock);
@@ -38,9 +40,13 @@ static_assert(sizeof(struct i_mmap_node) == 24);
 static_assert(offsetof(struct i_mmap_log, newest) == 0);
 static_assert(offsetof(struct i_mmap_log, looking) == 24);
 
-/* How many VMAs that are freed already are in logs, and how many they may be before logs are kept short. */
+/*
+ * How many VMAs that are freed already are in logs, and how many they may be before logs are kept short. CPUs count so
+ * many for themselves that all together are not off by more than a quarter of that.
+ */
 static struct percpu_counter i_mmap_gone;
 static s64 i_mmap_gone_most;
+static s32 i_mmap_gone_batch;
 
 #define I_MMAP_SHORT_LOG 16
 
@@ -49,13 +55,21 @@ static s64 i_mmap_gone_most;
  * log: that bounds how long the next walker waits. A CPU has some twenty VMAs of a library in the log at a time.
  *
  * A log stays as long as it is when nobody inserts into it or looks for VMAs any more. A process that maps and unmaps
- * many files could fill the memory with VMAs that are gone; from some 1/1024 of the memory on, logs are kept short.
+ * many files could fill the memory with VMAs that are gone. From some 1/2048 of the memory on, who takes out the last
+ * VMA that a short log has empties the log, so that files which are mapped now and then keep nothing. From 1/1024 on, all
+ * logs are kept short. What the logs of idle files have until then, they keep until they are mapped again, or
+ * leave memory.
  */
 static unsigned int i_mmap_log_limit(void)
 {
 	if (unlikely(percpu_counter_read_positive(&i_mmap_gone) > i_mmap_gone_most))
 		return I_MMAP_SHORT_LOG;
 	return max(512U, 64 * nr_cpu_ids);
+}
+
+static void i_mmap_count_gone(s64 by)
+{
+	percpu_counter_add_batch(&i_mmap_gone, by, i_mmap_gone_batch);
 }
 
 /* Whether insertions are logged. */
@@ -125,7 +139,7 @@ void i_mmap_ldu_free(struct i_mmap_node *node)
 
 	/* It is out of the log, and vm_area_free() has to see that. */
 	memset(node, 0, sizeof(*node));
-	percpu_counter_dec(&i_mmap_gone);
+	i_mmap_count_gone(-1);
 	count(LET_GO);
 	vm_area_free(vma);
 }
@@ -218,6 +232,9 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 	if (vma_is_shared_maywrite(vma))
 		mapping_unmap_writable(mapping);
 	count(CANCELLED);
+	if (unlikely(percpu_counter_read_positive(&i_mmap_gone) > i_mmap_gone_most / 2))
+		i_mmap_log_clear_cancelled(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
+					   &vma->i_mmap_node, 4 * I_MMAP_SHORT_LOG);
 	return true;
 }
 
@@ -285,7 +302,7 @@ bool i_mmap_ldu_keeps(struct vm_area_struct *vma)
 		return false;
 	if (i_mmap_is_planted(I_MMAP_EARLY_FREES) || !i_mmap_log_keeps(&vma->i_mmap_node))
 		return false;
-	percpu_counter_inc(&i_mmap_gone);
+	i_mmap_count_gone(1);
 	count(KEPT);
 	return true;
 }
@@ -382,6 +399,7 @@ static int __init i_mmap_ldu_init(void)
 
 	i_mmap_gone_most = div_u64(PFN_PHYS((u64)totalram_pages()),
 				   1024 * sizeof(struct vm_area_struct));
+	i_mmap_gone_batch = clamp(div_u64(i_mmap_gone_most, 4 * nr_cpu_ids), 1, 64);
 	if (percpu_counter_init(&i_mmap_gone, 0, GFP_KERNEL))
 		return -ENOMEM;
 	debugfs_create_file("setting", 0600, folder, NULL, &i_mmap_setting_fops);

@@ -74,10 +74,11 @@ impl<P: Platform> Node<P> {
             .is_ok()
     }
 
-    /// Whether the object is logged to be put in. The caller is the owner, and holds the root's lock as the writer.
+    /// Whether the object is logged to be put in. That stays so for a caller that is the owner and holds the root's lock as
+    /// the writer.
     #[inline]
     pub(crate) fn is_pending(&self) -> bool {
-        // Relaxed: only the owner and the lock's holder change this, and the caller is both.
+        // Relaxed: only the owner and the lock's holder change this. For others it is a hint.
         self.state.load(Ordering::Relaxed) == PENDING
     }
 
@@ -109,6 +110,10 @@ impl<P: Platform> Node<P> {
     /// Takes the node out of its queue if it was cancelled, and returns what is to be done; none, if it is pending.
     /// The caller is as for [`claim`](Self::claim), and does not take the node's object.
     pub(crate) fn sweep(&self) -> Option<Claimed> {
+        // Relaxed: nothing is done then. Most that stay are left without a write to their cache lines.
+        if self.state.load(Ordering::Relaxed) == PENDING {
+            return None;
+        }
         // Acquire, release: as in `claim`.
         let left = self.state.compare_exchange(CANCELLED, 0, Ordering::AcqRel, Ordering::Acquire);
         match left {

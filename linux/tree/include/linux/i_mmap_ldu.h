@@ -13,7 +13,7 @@
  *    takes the lock, as page tables are freed after it and a walker may be in them.
  *  - A VMA that changes is taken out and put back under the lock, which keeps walkers out meanwhile. If the log has it,
  *    it is put back into the log, and otherwise into the tree.
- *  - VMAs go into the tree in the order in which they were logged. fork and mremap rely on that: they copy or move page
+ *  - VMAs go into the tree in the order in which they were logged first. fork and mremap rely on that: they copy or move page
  *    tables without the lock, and a walker has to come to the VMA from which they are taken first.
  *
  * So walkers find in the tree what they always found, in that order, and no walker is in a VMA after its removal. The
@@ -102,9 +102,10 @@ static inline void i_mmap_log_begin_looking(struct i_mmap_log *log)
 	smp_mb__after_atomic();
 }
 
-/* The caller has left the lock. */
+/* The caller has left the lock. An insertion that sees this, and so waits for nobody, comes after what the caller did. */
 static inline void i_mmap_log_end_looking(struct i_mmap_log *log)
 {
+	smp_mb__before_atomic();
 	atomic_dec(&log->looking);
 }
 
