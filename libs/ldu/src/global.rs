@@ -39,6 +39,8 @@ pub struct Global<P: Platform> {
     /// time after it has pushed the node, so the number may be late. Only the bound on the length
     /// relies on this number.
     length: P::U32,
+    /// How many nodes stayed when it was last [looked through](Self::retain_behind_newest), unless it was taken since.
+    stayed: P::U32,
 }
 
 /// Returns the link of a node whose push is between its two steps. It is not the address of any
@@ -135,6 +137,7 @@ impl<P: Platform> Global<P> {
             before.next.store(ptr::null_mut(), Ordering::Relaxed);
         }
         self.count(stayed);
+        self.stayed.store(stayed, Ordering::Relaxed);
     }
 
     /// Does what [`is_empty`](Queue::is_empty) does, as one of the sequentially consistent operations, of
@@ -167,6 +170,11 @@ impl<P: Platform> Global<P> {
             || node.next.load(Ordering::Relaxed).is_null()
     }
 
+    /// Returns how many nodes stayed when it was last looked through, or 0 if it was taken since.
+    pub(crate) fn stayed(&self) -> u32 {
+        self.stayed.load(Ordering::Relaxed)
+    }
+
     /// Returns about how many nodes are in the list.
     #[inline]
     pub(crate) fn length(&self) -> u32 {
@@ -189,7 +197,7 @@ unsafe impl<P: Platform> Queue<P> for Global<P> {
     type Domain = ();
 
     fn new((): ()) -> Self {
-        Self { head: P::Ptr::new(ptr::null_mut()), length: P::U32::new(0) }
+        Self { head: P::Ptr::new(ptr::null_mut()), length: P::U32::new(0), stayed: P::U32::new(0) }
     }
 
     #[inline]
@@ -216,6 +224,7 @@ unsafe impl<P: Platform> Queue<P> for Global<P> {
         let newest = self.head.swap(ptr::null_mut(), Ordering::AcqRel);
         if let Some(newest) = NonNull::new(newest) {
             self.length.store(0, Ordering::Relaxed);
+            self.stayed.store(0, Ordering::Relaxed);
             each(newest);
         }
     }

@@ -86,11 +86,14 @@ pub enum Inserted {
     Logged,
     /// A thread looked for objects, or was about to, so the log was applied.
     Held,
-    /// It is in the log, which had grown to its limit. So what was cancelled was taken out of it.
+    /// It is in the log, which had grown long. So what was cancelled was taken out of it.
     Swept,
-    /// The log had grown to its limit, and more than half of it was not cancelled. So it was applied.
+    /// The log had grown long, and more than half of its limit was pending. So it was applied.
     Full,
 }
+
+/// A log that has fewer nodes is not looked through for what was cancelled, unless its limit is less.
+const SHORT: u32 = 64;
 
 /// How a removal was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,10 +143,12 @@ impl<P: Platform> InsertionLog<P> {
     /// `put_in` is called for each object that this call puts into the structure, by the thread that
     /// holds the lock as the writer. It must not panic and must not use this log or the lock.
     ///
-    /// `limit` bounds the log's length, in nodes. If the log is about as long, what was cancelled leaves it. If more
-    /// than half of the limit is left then, the log is applied unless a thread is inside, and if all of the limit is,
-    /// after that thread has left. A limit of 4096 is that of
-    /// [`Limits`](crate::Limits).
+    /// What was cancelled leaves the log when it is about twice as long as what was left the last time, and has 64 nodes
+    /// at least. So no more of it stays for long than is pending.
+    ///
+    /// `limit` bounds what is pending, in nodes. If more than half of it is left then, the log is applied unless a thread is
+    /// inside, and if all of it is, after that thread has left. A limit of 4096 is that of [`Limits`](crate::Limits).
+    /// With one below 64 what was cancelled leaves as soon as the log has so many nodes.
     ///
     /// This may wait for the threads that are inside, so none of them may call it.
     ///
@@ -166,7 +171,7 @@ impl<P: Platform> InsertionLog<P> {
             // SAFETY: by the caller's promise, as below.
             return (Inserted::Held, unsafe { self.synchronize(lock, put_in) });
         }
-        if fill.reaches(limit) {
+        if self.is_long(fill, limit) {
             // SAFETY: by the caller's promise.
             unsafe { self.shorten(lock, limit, put_in) }
         } else {
@@ -188,7 +193,14 @@ impl<P: Platform> InsertionLog<P> {
         }
     }
 
-    /// Makes a log that has grown to its limit shorter, as [`insert`](Self::insert) does: for a caller that has put
+    /// Whether what was cancelled is to leave the log, of whose length a push has learnt this.
+    #[inline]
+    fn is_long(&self, fill: Fill, limit: u32) -> bool {
+        // A sweep looks at each node. If the log has doubled since the last one, that is two nodes for each insertion.
+        fill.reaches(limit.min(SHORT).max(self.queue.stayed().saturating_mul(2)))
+    }
+
+    /// Makes a log that has grown long shorter, as [`insert`](Self::insert) does: for a caller that has put
     /// objects in by [`insert_inside`](Self::insert_inside), and has left. `limit` and `put_in` are as there.
     ///
     /// # Safety
@@ -404,7 +416,7 @@ impl<P: Platform> InsertionLog<P> {
     }
 
     /// Puts the object in, for a caller that is inside as the writer. It is in the log then, and whoever enters
-    /// next finds it. Returns whether the log has grown to its limit. If so, the caller [shortens](Self::shorten) it
+    /// next finds it. Returns whether the log has grown long. If so, the caller [shortens](Self::shorten) it
     /// when it has left: others wait for the lock meanwhile, and a sweep takes long.
     ///
     /// # Safety
@@ -414,7 +426,8 @@ impl<P: Platform> InsertionLog<P> {
     #[must_use]
     pub unsafe fn insert_inside(&self, node: NonNull<Node<P>>, limit: u32) -> bool {
         // SAFETY: by the caller's promise.
-        unsafe { self.push(node) }.reaches(limit)
+        let fill = unsafe { self.push(node) };
+        self.is_long(fill, limit)
     }
 
     /// Whether the object's insertion is in the log and was not cancelled. Nobody but the caller changes that, who is

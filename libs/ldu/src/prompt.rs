@@ -69,8 +69,8 @@ impl<P: Platform, S: Structure, L: RawRwLock<P, Reader = ()>> PromptLdu<P, S, L>
         Self::with_limit(structure, Limits::default().nodes)
     }
 
-    /// Puts `structure`, which must be empty, behind a log that an insertion applies if it is about
-    /// as long as `limit`, in nodes, and nobody is inside.
+    /// Puts `structure`, which must be empty, behind a log in which so many insertions may be pending, about: see
+    /// [`InsertionLog::insert`].
     pub fn with_limit(structure: S, limit: u32) -> Self {
         let (lock, log) = (Padded(L::new()), Padded(InsertionLog::new()));
         Self { root: Box::new(Root { lock, log, limit, structure: Guarded::new(structure) }) }

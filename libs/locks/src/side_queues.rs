@@ -168,8 +168,8 @@ impl<P: Platform, L: RawLock<P>, const SLOTS: usize> SideQueues<P, L, SLOTS> {
                 return false;
             }
             let joined = (rest << Self::COUNT_BITS) + waiters + 1;
-            // Acquire pairs with the leaving of those before: the queue is as they have left it. Argued: a queue whose
-            // words are all atomic needs that for what follows to stay behind this alone, as above.
+            // Acquire pairs with the leaving of those before: the queue is as they have left it. Argued: loom sees no harm
+            // in less, as the words of its queues are all atomic; those of another one may not be.
             let joining =
                 slot.claim.compare_exchange(claim, joined, Ordering::Acquire, Ordering::Relaxed);
             match joining {

@@ -41,31 +41,31 @@ static_assert(offsetof(struct i_mmap_log, newest) == 0);
 static_assert(offsetof(struct i_mmap_log, looking) == 24);
 
 /*
- * How many VMAs that are freed already are in logs, and how many they may be before logs are kept short. CPUs count so
+ * How many VMAs that are freed already are in logs, and from how many on the logs of idle files are emptied. CPUs count so
  * many for themselves that all together are not off by more than a quarter of that.
  */
 static struct percpu_counter i_mmap_gone;
 static s64 i_mmap_gone_most;
 static s32 i_mmap_gone_batch;
 
-#define I_MMAP_SHORT_LOG 16
-
 /*
- * How many VMAs a log may have before an insertion sweeps it. If more than half of them are not gone, it applies the
- * log: that bounds how long the next walker waits. A CPU has some twenty VMAs of a library in the log at a time.
+ * How many VMAs may be pending in a log before it is applied: that bounds how long the next walker waits. A CPU has some
+ * twenty VMAs of a library in the log at a time. A sweep takes what is gone out of a log that has doubled since the last
+ * one, so there is no more of it than is pending, or 64. A sweep of a log that is nearly full keeps its CPU from
+ * other tasks meanwhile, for some 16,000 VMAs on 128 CPUs.
  *
- * A log stays as long as it is when nobody inserts into it or looks for VMAs any more. A process that maps and unmaps
- * many files could fill the memory with VMAs that are gone. From some 1/2048 of the memory on, who takes out the last
- * VMA that a short log has empties the log, so that files which are mapped now and then keep nothing. From 1/1024 on, all
- * logs are kept short. What the logs of idle files have until then, they keep until they are mapped again, or
- * leave memory.
+ * A log stays as it is when nobody inserts into it or looks for VMAs any more. A process that maps and unmaps many files
+ * could fill the memory with VMAs that are gone. From some 1/2048 of the memory on, who takes out the last VMA that a
+ * short log has empties the log, so that files which are mapped now and then keep nothing. What was pending in a longer
+ * log and is taken out all at once stays until the file is mapped again, or looked for, or leaves memory.
  */
 static unsigned int i_mmap_log_limit(void)
 {
-	if (unlikely(percpu_counter_read_positive(&i_mmap_gone) > i_mmap_gone_most))
-		return I_MMAP_SHORT_LOG;
 	return max(512U, 64 * nr_cpu_ids);
 }
+
+/* Logs that have more VMAs are not emptied. */
+#define I_MMAP_SHORT_LOG 64
 
 static void i_mmap_count_gone(s64 by)
 {
@@ -232,9 +232,9 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 	if (vma_is_shared_maywrite(vma))
 		mapping_unmap_writable(mapping);
 	count(CANCELLED);
-	if (unlikely(percpu_counter_read_positive(&i_mmap_gone) > i_mmap_gone_most / 2))
+	if (unlikely(percpu_counter_read_positive(&i_mmap_gone) > i_mmap_gone_most))
 		i_mmap_log_clear_cancelled(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
-					   &vma->i_mmap_node, 4 * I_MMAP_SHORT_LOG);
+					   &vma->i_mmap_node, I_MMAP_SHORT_LOG);
 	return true;
 }
 
@@ -398,7 +398,7 @@ static int __init i_mmap_ldu_init(void)
 	struct dentry *folder = debugfs_create_dir("i_mmap", NULL);
 
 	i_mmap_gone_most = div_u64(PFN_PHYS((u64)totalram_pages()),
-				   1024 * sizeof(struct vm_area_struct));
+				   2048 * sizeof(struct vm_area_struct));
 	i_mmap_gone_batch = clamp(div_u64(i_mmap_gone_most, 4 * nr_cpu_ids), 1, 64);
 	if (percpu_counter_init(&i_mmap_gone, 0, GFP_KERNEL))
 		return -ENOMEM;

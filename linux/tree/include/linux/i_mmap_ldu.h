@@ -13,8 +13,9 @@
  *    takes the lock, as page tables are freed after it and a walker may be in them.
  *  - A VMA that changes is taken out and put back under the lock, which keeps walkers out meanwhile. If the log has it,
  *    it is put back into the log, and otherwise into the tree.
- *  - VMAs go into the tree in the order in which they were logged first. fork and mremap rely on that: they copy or move page
- *    tables without the lock, and a walker has to come to the VMA from which they are taken first.
+ *  - VMAs go into the tree in the order in which they were logged. fork and mremap rely on that: they copy or move page
+ *    tables without the lock, and a walker has to come to the VMA from which they are taken first. A VMA that changes may
+ *    come behind others, as it may in a tree; neither VMA of a pair does while fork or mremap is at it.
  *
  * So walkers find in the tree what they always found, in that order, and no walker is in a VMA after its removal. The
  * algorithm is kilocore's, compiled from its Rust, and is checked there: libs/ldu/src/insertion_log.rs.
@@ -37,6 +38,7 @@ struct vm_area_struct;
 struct i_mmap_log {
 	void *newest;		/* NULL if the log is empty */
 	u32 length;
+	u32 stayed;
 	u64 id;
 	atomic_t looking;	/* how many look for VMAs, or are about to */
 	u32 taking;
