@@ -7,11 +7,11 @@ use crate::common;
 
 use common::altered::{Altered, Sound, Thorough};
 use common::side_queues::{
-    HELD, Interrupted, KEEP_OUT, Nodes, Table, Tickets, Whole, interrupted, kept_out, nested,
+    Interrupted, Nodes, Small, Table, Tickets, Whole, interrupted, kept_out, nested,
 };
 use common::{Threads, explore_part, model, programs};
 use kilocore_locks::{Requester, SideQueues, SmallLock};
-use kilocore_platform::{Atomic, AtomicInt, Loom, Ordering, Platform, SharedCell, Shuttle};
+use kilocore_platform::{Atomic, Loom, Ordering, Platform, SharedCell, Shuttle};
 
 type Explored = Altered<Shuttle, Sound>;
 type Checked = Altered<Loom, Thorough>;
@@ -64,42 +64,40 @@ fn arrivals_are_kept_out_under_loom() {
     model(Some(3), kept_out::<Checked, Tickets<Checked>>);
 }
 
-/// A lock that threads know by two keys, with slots of their own.
-struct Alias<P: Platform> {
-    word: Arc<P::U32>,
-    key: u64,
-}
+/// A lock by another key than its own, with a slot of its own.
+struct Alias<P: Platform>(Arc<Small<P>>, u64);
 
 impl<P: Platform> SmallLock<P> for Alias<P> {
-    const HELD: u32 = HELD;
-    const KEEP_OUT: u32 = KEEP_OUT;
+    const HELD: u32 = <Small<P> as SmallLock<P>>::HELD;
+    const KEEP_OUT: u32 = <Small<P> as SmallLock<P>>::KEEP_OUT;
     fn word(&self) -> &P::U32 {
-        &self.word
+        self.0.word()
     }
     fn key(&self) -> u64 {
-        self.key
+        self.1
     }
 }
 
 /// Two wait for a lock that is held, each in a queue of its own.
 fn two_queues<P: Threads>() {
-    let word = Arc::new(P::U32::new(HELD));
+    let lock = Arc::new(Small::<P>::new(0));
+    assert!(lock.try_acquire());
     let shared = Arc::new((SideQueues::<P, Requester<P, 0>, 2>::new(), P::Cell::new(0)));
     let waiters = [0, 1].map(|key| {
-        let (lock, shared) = (Alias::<P> { word: word.clone(), key }, shared.clone());
+        let (lock, shared) = (Alias(lock.clone(), key), shared.clone());
         P::spawn(move || {
             let (queues, count) = &*shared;
             queues.acquire(&lock, &mut ());
             // SAFETY: this thread has the lock; the checker reports if that is not enough.
             count.with_mut(|count| unsafe { *count += 1 });
-            lock.word.fetch_and(!HELD, Ordering::Release);
+            lock.0.release();
         })
     });
-    word.fetch_and(!HELD, Ordering::Release);
+    lock.release();
     for waiter in waiters {
         P::join(waiter);
     }
-    assert_eq!(word.load(Ordering::Relaxed), 0, "nobody waits");
+    assert_eq!(lock.word.load(Ordering::Relaxed), 0, "nobody waits");
     // SAFETY: the others have ended.
     assert_eq!(shared.1.with(|count| unsafe { *count }), 2);
 }

@@ -89,12 +89,13 @@ impl<P: Platform> Shares<P> {
         let mut mean = self.mean.load(Ordering::Relaxed);
         if mean == 0 || stripe == 0 && given == 0 {
             let all: u64 = (0..stripes).map(|stripe| u64::from(pages(stripe))).sum();
-            mean = all.div_ceil(u64::from(stripes)) as u32;
+            // At least 1, so that it is not looked again for each of many stripes that are all empty.
+            mean = (all.div_ceil(u64::from(stripes)) as u32).max(1);
             self.mean.store(mean, Ordering::Relaxed);
         }
         let pages = u64::from(pages(stripe));
         // Rounded up, so that each page has its turn.
-        let share = (u64::from(batch) * pages).div_ceil(u64::from(mean.max(1)));
+        let share = (u64::from(batch) * pages).div_ceil(u64::from(mean));
         share.min(pages) as u32
     }
 }
