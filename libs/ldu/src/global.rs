@@ -39,7 +39,8 @@ pub struct Global<P: Platform> {
     /// time after it has pushed the node, so the number may be late. Only the bound on the length
     /// relies on this number.
     length: P::U32,
-    /// How many nodes stayed when it was last [looked through](Self::retain_behind_newest), unless it was taken since.
+    /// How many nodes stayed when it was last [looked through](Self::retain_behind_newest), unless it was taken since, less
+    /// those that were [left to go](Self::leave_to_go) since. Modulo 2^32, as these may be more.
     stayed: P::U32,
 }
 
@@ -112,6 +113,7 @@ impl<P: Platform> Global<P> {
         let Some(newest) = self.newest() else { return };
         // What stays is counted one by one: with those addresses, one node in eight may count for much more or less.
         self.length.store(0, Ordering::Relaxed);
+        let had = self.stayed.load(Ordering::Relaxed);
         let mut stayed = 1;
         // SAFETY: it is in the queue, from which only this thread takes, so it lives.
         let mut before = unsafe { newest.as_ref() };
@@ -137,7 +139,8 @@ impl<P: Platform> Global<P> {
             before.next.store(ptr::null_mut(), Ordering::Relaxed);
         }
         self.count(stayed);
-        self.stayed.store(stayed, Ordering::Relaxed);
+        // What was left to go meanwhile may have stayed, so it is taken off.
+        self.stayed.fetch_add(stayed.wrapping_sub(had), Ordering::Relaxed);
     }
 
     /// Does what [`is_empty`](Queue::is_empty) does, as one of the sequentially consistent operations, of
@@ -162,17 +165,21 @@ impl<P: Platform> Global<P> {
         NonNull::new(self.head.load(Ordering::Acquire))
     }
 
-    /// Whether a node of the caller's, which is in the list, is the newest or the oldest one. Pushes and takes that are under
-    /// way may or may not count.
-    pub(crate) fn is_at_an_end(&self, node: &Node<P>) -> bool {
-        // Relaxed: a hint.
-        ptr::eq(self.head.load(Ordering::Relaxed), node)
-            || node.next.load(Ordering::Relaxed).is_null()
+    /// Says that a node which is in the list need not stay.
+    pub(crate) fn leave_to_go(&self) {
+        self.stayed.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns how many nodes stayed when it was last looked through, or 0 if it was taken since.
-    pub(crate) fn stayed(&self) -> u32 {
-        self.stayed.load(Ordering::Relaxed)
+    /// Whether about half of the list, or more, is new or was left to go since the list was last looked through.
+    pub(crate) fn has_doubled(&self) -> bool {
+        self.length() >= self.doubled()
+    }
+
+    /// Returns the length from which on that is so, in nodes.
+    #[inline]
+    pub(crate) fn doubled(&self) -> u32 {
+        let stayed = self.stayed.load(Ordering::Relaxed) as i32;
+        (stayed.max(0) as u32).saturating_mul(2)
     }
 
     /// Returns about how many nodes are in the list.

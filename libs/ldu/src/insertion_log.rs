@@ -197,7 +197,7 @@ impl<P: Platform> InsertionLog<P> {
     #[inline]
     fn is_long(&self, fill: Fill, limit: u32) -> bool {
         // A sweep looks at each node. If the log has doubled since the last one, that is two nodes for each insertion.
-        fill.reaches(limit.min(SHORT).max(self.queue.stayed().saturating_mul(2)))
+        fill.reaches(limit.min(SHORT).max(self.queue.doubled()))
     }
 
     /// Makes a log that has grown long shorter, as [`insert`](Self::insert) does: for a caller that has put
@@ -234,32 +234,36 @@ impl<P: Platform> InsertionLog<P> {
         (Inserted::Full, released)
     }
 
-    /// Empties the log if nothing in it is pending, for an owner that has just [cancelled](Self::cancel) the insertion of
-    /// `node` and has not given it up. A sweep leaves the newest node, and where nobody inserts or looks any more, what is
-    /// gone stays: here it does not, if each owner of a log calls this. Nothing is done if the log is longer than `most`, in
-    /// nodes, if the node is neither the newest nor the oldest, and if a thread is inside or takes nodes. `put_in` is as for
-    /// [`insert`](Self::insert).
+    /// Lets what was cancelled leave the log without an insertion, for an owner that has just [cancelled](Self::cancel) one.
+    /// If each owner calls this, about half of the log is pending at least, but for the newest node; and if nothing is
+    /// pending, the log is emptied. Without it, what is gone stays where nobody inserts or looks any more. In the mean, three
+    /// nodes are looked at. `put_in` is as for [`insert`](Self::insert).
+    ///
+    /// Nothing is done while another thread takes nodes, and the log is not emptied while one is inside.
     ///
     /// # Safety
-    /// The caller owns the object, whose node was in this log. `lock` is that of the structure, and the caller does not
-    /// hold it.
+    /// `lock` is that of the structure, and the caller does not hold it.
     #[cold]
     pub unsafe fn clear_cancelled<L: RawRwLock<P, Reader = ()>>(
         &self,
         lock: &L,
-        node: &Node<P>,
-        most: u32,
-        put_in: impl FnMut(NonNull<Node<P>>),
+        mut put_in: impl FnMut(NonNull<Node<P>>),
     ) -> Released<P> {
-        if self.queue.length() > most || !self.queue.is_at_an_end(node) {
-            return Released::none();
-        }
-        let Some((pending, mut released)) = self.sweep() else { return Released::none() };
-        if pending == 0 && lock.try_acquire() {
-            // SAFETY: acquired just above.
-            unsafe {
-                self.apply(put_in).free_all(|node| released.add(node));
-                lock.release();
+        let mut released = Released::none();
+        self.queue.leave_to_go();
+        // Once more, for those that were cancelled during a sweep, whose owners have found this thread at it.
+        while self.queue.has_doubled() {
+            let Some((pending, swept)) = self.sweep() else { break };
+            swept.free_all(|node| released.add(node));
+            if pending == 0 {
+                if lock.try_acquire() {
+                    // SAFETY: acquired just above.
+                    unsafe {
+                        self.apply(&mut put_in).free_all(|node| released.add(node));
+                        lock.release();
+                    }
+                }
+                break;
             }
         }
         released

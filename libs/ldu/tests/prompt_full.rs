@@ -76,9 +76,9 @@ impl<P: Platform> Ordered<P> {
         assert!(unsafe { self.log.cancel(own.node()) });
     }
 
-    fn clear_cancelled(&self, own: &Mine<P>) {
-        // SAFETY: this thread has the node, and does not hold the lock.
-        unsafe { self.log.clear_cancelled(&self.lock, own.node(), 64, |node| self.put_in(node)) }
+    fn clear_cancelled(&self) {
+        // SAFETY: this thread does not hold the lock.
+        unsafe { self.log.clear_cancelled(&self.lock, |node| self.put_in(node)) }
             .free_all(|_| panic!("none is given up"));
     }
 
@@ -95,11 +95,40 @@ fn nothing_stays_where_all_was_cancelled_whatever_the_order() {
         nodes.iter().for_each(|own| root.insert(own, 1000));
         for own in order.map(|nth: usize| &nodes[nth]) {
             root.cancel(own);
-            root.clear_cancelled(own);
+            root.clear_cancelled();
         }
         assert!(root.log.is_empty(), "{order:?}");
         nodes.into_iter().for_each(Mine::free);
         assert!(root.put_in.lock().unwrap().is_empty());
+    }
+}
+
+/// Many are inserted, and then all but some are cancelled, in some order, by owners that clear the log.
+#[test]
+fn what_is_gone_is_no_more_than_about_what_is_pending() {
+    let mut random = 1_u64;
+    for (count, stay) in [(3000, 0), (3000, 100), (500, 7), (60, 0), (9, 1)] {
+        let root = Ordered::<Native>::new();
+        let mut nodes: Vec<_> = (0..count).map(|_| Mine::new()).collect();
+        nodes.iter().for_each(|own| root.insert(own, 8192));
+        for nth in (1..nodes.len()).rev() {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            nodes.swap(nth, (random >> 33) as usize % (nth + 1));
+        }
+        for (nth, own) in nodes[stay..].iter().enumerate() {
+            root.cancel(own);
+            root.clear_cancelled();
+            let gone =
+                nodes[stay..=stay + nth].iter().filter(|own| !own.node().is_settled()).count();
+            let pending = count - nth - 1;
+            assert!(gone <= pending + 2, "{gone} of {count} are gone, {pending} are pending");
+        }
+        assert_eq!(root.log.is_empty(), stay == 0);
+        // SAFETY: the lock is the log's.
+        unsafe { root.log.synchronize(&root.lock, |node| root.put_in(node)) }
+            .free_all(|_| panic!("none is given up"));
+        assert_eq!(root.put_in.lock().unwrap().len(), stay);
+        nodes.into_iter().for_each(Mine::free);
     }
 }
 
@@ -114,7 +143,7 @@ fn cleared_beside_an_insertion<P: Threads>() {
         move || {
             root.insert(&gone, 1000);
             root.cancel(&gone);
-            root.clear_cancelled(&gone);
+            root.clear_cancelled();
             *ended.lock().unwrap() = Some(gone);
         }
     };

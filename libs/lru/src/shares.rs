@@ -8,8 +8,12 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 /// Each stripe gives up the same part of its pages as the others. A stripe's *turn* lasts until it has given up its
 /// share. That of a stripe which has as many pages as the stripes have in the mean is a *batch*, that of one with twice
 /// as many two. So pages stay in a list as long as they would in one for all stripes, if what is put in is spread over
-/// the stripes. The paper (section 2) does not say how reclaim goes through stripes. If their turns were equally long, a
-/// page of a stripe that has few would go sooner.
+/// the stripes, and if they have many times a batch. A stripe that has less gives up all of it in its turn, so a page which
+/// has just come may go. The paper (section 2) does not say how reclaim goes through stripes. If their turns were equally
+/// long, a page of a stripe that has few would go sooner.
+///
+/// This is for those that want the same pages. Whoever wants some of them alone, as those of certain zones, has others, as
+/// stripes have other numbers of these.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Shares<P: Platform> {
@@ -18,6 +22,10 @@ pub struct Shares<P: Platform> {
     /// How many pages a stripe had in the mean when it was last looked. 0: nobody has looked.
     mean: P::U32,
 }
+
+/// A stripe that has more than so many times as many pages as the stripes were taken to have in the mean is a sign that they
+/// have grown.
+const GROWN: u32 = 8;
 
 /// How far one that wants pages has come through the stripes. New for each number of pages.
 #[derive(Debug, Default)]
@@ -35,10 +43,10 @@ impl<P: Platform> Shares<P> {
     }
 
     /// Returns a stripe, of `stripes`, and how many pages it is to give up of the `wanted` ones. Both are positive.
-    /// Nothing is returned if as many turns as there are stripes have begun and ended in this round.
+    /// Nothing is returned if as many turns as there are stripes have begun and ended in this round, or no stripe has pages.
     ///
-    /// `pages` says how many pages a stripe has. It is called for all stripes when the first one's turn begins, and for
-    /// that stripe whose turn it is. It may be wrong: then shares are.
+    /// `pages` says how many pages a stripe has. It is called for that stripe whose turn it is, and for all when the first
+    /// one's turn begins, or when they seem to have grown. It may be wrong: then shares are.
     ///
     /// It orders nothing. Locks of stripes do that.
     pub fn next(
@@ -52,7 +60,7 @@ impl<P: Platform> Shares<P> {
         let mut seen = self.turn.load(Ordering::Relaxed);
         while round.ended < stripes {
             let (stripe, given) = ((seen >> 32) as u32 % stripes, seen as u32);
-            let share = self.share(stripe, given, stripes, batch, &mut pages);
+            let share = self.share(stripe, given, stripes, batch, &mut pages)?;
             let left = share.saturating_sub(given);
             let gives = wanted.min(left);
             let ends = gives == left;
@@ -77,7 +85,7 @@ impl<P: Platform> Shares<P> {
         None
     }
 
-    /// Returns how many pages a stripe gives up in its turn.
+    /// Returns how many pages a stripe gives up in its turn, or nothing if no stripe has any.
     fn share(
         &self,
         stripe: u32,
@@ -85,18 +93,20 @@ impl<P: Platform> Shares<P> {
         stripes: u32,
         batch: u32,
         pages: &mut impl FnMut(u32) -> u32,
-    ) -> u32 {
+    ) -> Option<u32> {
+        let has = pages(stripe);
         let mut mean = self.mean.load(Ordering::Relaxed);
-        if mean == 0 || stripe == 0 && given == 0 {
+        if mean == 0 || stripe == 0 && given == 0 || has / GROWN > mean {
             let all: u64 = (0..stripes).map(|stripe| u64::from(pages(stripe))).sum();
-            // At least 1, so that it is not looked again for each of many stripes that are all empty.
-            mean = (all.div_ceil(u64::from(stripes)) as u32).max(1);
+            mean = all.div_ceil(u64::from(stripes)) as u32;
             self.mean.store(mean, Ordering::Relaxed);
+            if mean == 0 {
+                return None;
+            }
         }
-        let pages = u64::from(pages(stripe));
         // Rounded up, so that each page has its turn.
-        let share = (u64::from(batch) * pages).div_ceil(u64::from(mean));
-        share.min(pages) as u32
+        let share = (u64::from(batch) * u64::from(has)).div_ceil(u64::from(mean));
+        Some(share.min(u64::from(has)) as u32)
     }
 }
 
@@ -159,6 +169,13 @@ mod tests {
         let shares = Shares::new();
         ask(&shares, &[100_000; 4], 32);
         assert_eq!(ask(&shares, &[40; 4], 32), [29, 1, 1, 1]);
+    }
+
+    #[test]
+    fn shares_are_those_of_stripes_that_have_grown_at_once() {
+        let shares = Shares::new();
+        assert_eq!(ask(&shares, &[10; 4], 15), [10, 5, 0, 0]);
+        assert_eq!(ask(&shares, &[100_000; 4], 91), [0, 27, 32, 32]);
     }
 
     proptest! {

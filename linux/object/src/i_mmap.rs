@@ -132,20 +132,14 @@ pub unsafe extern "C" fn i_mmap_log_shorten(log: &Log, lock: &Rwsem, limit: u32)
     how.into()
 }
 
-/// Empties the log if nothing in it is pending and it has no more than `most` VMAs.
+/// Lets what was cancelled leave the log, for a caller that has just cancelled an insertion.
 ///
 /// # Safety
-/// `log` and `lock` are those of the VMA's file. The caller owns the VMA, whose insertion it has just cancelled, and does
-/// not hold the lock.
+/// `log` and `lock` are those of a file. The caller does not hold the lock.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn i_mmap_log_clear_cancelled(
-    log: &Log,
-    lock: &Rwsem,
-    entry: &Entry,
-    most: u32,
-) {
+pub unsafe extern "C" fn i_mmap_log_clear_cancelled(log: &Log, lock: &Rwsem) {
     // SAFETY: by the caller's promise.
-    free(unsafe { log.clear_cancelled(lock, entry, most, put_in(log)) });
+    free(unsafe { log.clear_cancelled(lock, put_in(log)) });
 }
 
 /// Returns whether a VMA's insertion is in the log and was not cancelled. That stays so while the caller holds the lock.

@@ -35,11 +35,11 @@
  *
  * Reclaim gets the numbers of pages to scan from the sizes of all stripes together, and scans up to 32 at a
  * time. It asks one stripe after the other. Each gives up its share, which is 32 pages of a stripe that has as many as
- * the stripes have in the mean, and as many more or fewer of one that has more or fewer; pages of zones above
- * sc->reclaim_idx do not count. So each stripe gives up the same part of its pages, as does each part of one list. A
+ * the stripes have in the mean, and as many more or fewer of one that has more or fewer. Pages of zones above
+ * sc->reclaim_idx do not count, and scans with another one have turns of their own. So each stripe gives up the same part of its pages, as does each part of one list. A
  * scan of all pages comes to all of them, but for what is put in meanwhile and for a share of each stripe. Stripes of
- * many pages, which are nearly as large, give all 32, with the lock of one taken once. A large folio counts as
- * what was asked for, as it does in one list. Reclaim puts back what it has isolated with the lock of that stripe, whose
+ * many pages, which are nearly as large, give all 32, with the lock of one taken once. If the last folio is large, what it has
+ * too much is not asked of others. Reclaim puts back what it has isolated with the lock of that stripe, whose
  * folios they are.
  *
  * Restrictions. The number of stripes is that of the boot: finer_lru=N. Folios would have to change their
@@ -64,6 +64,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
+#include <linux/vmalloc.h>
 
 /* So many low bits of a page frame number do not matter: GROUP_BITS of linux/object/src/finer_lru.rs. */
 #define FINER_LRU_GROUP_BITS 9
@@ -74,11 +75,14 @@ static_assert(PREFERRED_MAX_PAGECACHE_ORDER <= FINER_LRU_GROUP_BITS && PMD_ORDER
 
 /* What the lists of a memory group on a node have beyond the stock ones. */
 struct finer_lru {
-	/* Which stripe gives up pages next, for each list: `Shares` of kilocore's libs/lru. All zero at first. */
+	/*
+	 * Which stripe gives up pages next, for each list, and each highest zone that may be wanted: `Shares` of kilocore's
+	 * libs/lru. All zero at first.
+	 */
 	struct finer_lru_shares {
 		u64 turn;
 		u32 mean;
-	} shares[NR_LRU_LISTS];
+	} shares[NR_LRU_LISTS][MAX_NR_ZONES];
 	/* All stripes but the first. */
 	struct mem_cgroup_per_node others[];
 };
@@ -180,8 +184,8 @@ struct lruvec *__finer_lru_next(struct finer_lru_scan *scan)
 		return finer_lru_only(scan);
 	if (!scan->left)
 		return NULL;
-	stripe = kilocore_lru_next(&pn->finer_lru->shares[scan->lru], &scan->round, finer_lru_stripes,
-				   min(scan->left, (unsigned long)U32_MAX), scan, &gives);
+	stripe = kilocore_lru_next(&pn->finer_lru->shares[scan->lru][scan->reclaim_idx], &scan->round,
+				   finer_lru_stripes, min(scan->left, (unsigned long)U32_MAX), scan, &gives);
 	if (stripe < 0)
 		return NULL;
 	scan->nr = gives;
@@ -230,10 +234,12 @@ void finer_lru_make(struct mem_cgroup_per_node *pn, int node)
 		return;
 	/*
 	 * As for the group's statistics, mem_cgroup_css_alloc() sees to it that the parent is charged. No process is
-	 * killed for this if the parent is at its limit.
+	 * killed for this if the parent is at its limit. kvzalloc_node() would try hard to get contiguous pages first,
+	 * and others wait for cgroup_mutex.
 	 */
-	finer = kvzalloc_node(struct_size(finer, others, finer_lru_stripes - 1),
-			      GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN, node);
+	finer = __vmalloc_node(struct_size(finer, others, finer_lru_stripes - 1), 1,
+			       GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
+			       node_online(node) ? node : NUMA_NO_NODE, __builtin_return_address(0));
 	if (!finer) {
 		pr_warn_once("finer_lru: no memory for the stripes of a memory group, which has one stripe\n");
 		return;
@@ -252,7 +258,7 @@ void finer_lru_make(struct mem_cgroup_per_node *pn, int node)
 /* No folio is left on any list. */
 void finer_lru_unmake(struct mem_cgroup_per_node *pn)
 {
-	kvfree(pn->finer_lru);
+	vfree(pn->finer_lru);
 }
 
 static int __init finer_lru_setup(char *text)

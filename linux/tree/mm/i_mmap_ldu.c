@@ -26,8 +26,7 @@ bool i_mmap_log_insert_inside(struct i_mmap_log *log, struct i_mmap_node *node, 
 enum i_mmap_logged i_mmap_log_shorten(struct i_mmap_log *log, struct rw_semaphore *lock, u32 limit);
 bool i_mmap_log_is_pending(struct i_mmap_log *log, struct i_mmap_node *node);
 bool i_mmap_log_cancel(struct i_mmap_log *log, struct i_mmap_node *node);
-void i_mmap_log_clear_cancelled(struct i_mmap_log *log, struct rw_semaphore *lock, struct i_mmap_node *node,
-				u32 most);
+void i_mmap_log_clear_cancelled(struct i_mmap_log *log, struct rw_semaphore *lock);
 bool i_mmap_log_keeps(struct i_mmap_node *node);
 void i_mmap_log_apply(struct i_mmap_log *log);
 void i_mmap_log_catch_up(struct i_mmap_log *log, struct rw_semaphore *lock);
@@ -41,11 +40,11 @@ static_assert(offsetof(struct i_mmap_log, newest) == 0);
 static_assert(offsetof(struct i_mmap_log, looking) == 24);
 
 /*
- * How many VMAs that are freed already are in logs, and from how many on the logs of idle files are emptied. CPUs count so
- * many for themselves that all together are not off by more than a quarter of that.
+ * How many VMAs that are freed already are in logs, and from how many on who takes one out clears its log. CPUs count so
+ * many for themselves that all together are not off by more than a quarter of that. 0: always.
  */
 static struct percpu_counter i_mmap_gone;
-static s64 i_mmap_gone_most;
+static u64 i_mmap_gone_most;
 static s32 i_mmap_gone_batch;
 
 /*
@@ -55,17 +54,13 @@ static s32 i_mmap_gone_batch;
  * other tasks meanwhile, for some 16,000 VMAs on 128 CPUs.
  *
  * A log stays as it is when nobody inserts into it or looks for VMAs any more. A process that maps and unmaps many files
- * could fill the memory with VMAs that are gone. From some 1/2048 of the memory on, who takes out the last VMA that a
- * short log has empties the log, so that files which are mapped now and then keep nothing. What was pending in a longer
- * log and is taken out all at once stays until the file is mapped again, or looked for, or leaves memory.
+ * could fill the memory with VMAs that are gone. From some 1/2048 of the memory on, who takes a VMA out counts it as gone, and
+ * sweeps a log of which half is, and empties one that has nothing else. All CPUs write to the log for that.
  */
 static unsigned int i_mmap_log_limit(void)
 {
 	return max(512U, 64 * nr_cpu_ids);
 }
-
-/* Logs that have more VMAs are not emptied. */
-#define I_MMAP_SHORT_LOG 64
 
 static void i_mmap_count_gone(s64 by)
 {
@@ -131,6 +126,8 @@ void i_mmap_ldu_put_in(struct i_mmap_log *log, struct i_mmap_node *node)
 	vma_interval_tree_insert(vma, &mapping->i_mmap);
 	flush_dcache_mmap_unlock(mapping);
 	count(APPLIED);
+	/* There may be thousands. */
+	cond_resched();
 }
 
 void i_mmap_ldu_free(struct i_mmap_node *node)
@@ -223,6 +220,15 @@ bool i_mmap_ldu_insert(struct vm_area_struct *vma, struct address_space *mapping
 	return true;
 }
 
+void i_mmap_ldu_clear_cancelled(struct address_space *mapping)
+{
+	u64 most = READ_ONCE(i_mmap_gone_most);
+
+	if (static_branch_unlikely(&i_mmap_ldu_used) &&
+	    unlikely(!most || percpu_counter_read_positive(&i_mmap_gone) > most))
+		i_mmap_log_clear_cancelled(&mapping->i_mmap_log, &mapping->i_mmap_rwsem);
+}
+
 bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping)
 {
 	if (!static_branch_unlikely(&i_mmap_ldu_used))
@@ -232,9 +238,7 @@ bool i_mmap_ldu_cancel(struct vm_area_struct *vma, struct address_space *mapping
 	if (vma_is_shared_maywrite(vma))
 		mapping_unmap_writable(mapping);
 	count(CANCELLED);
-	if (unlikely(percpu_counter_read_positive(&i_mmap_gone) > i_mmap_gone_most))
-		i_mmap_log_clear_cancelled(&mapping->i_mmap_log, &mapping->i_mmap_rwsem,
-					   &vma->i_mmap_node, I_MMAP_SHORT_LOG);
+	i_mmap_ldu_clear_cancelled(mapping);
 	return true;
 }
 
@@ -404,6 +408,7 @@ static int __init i_mmap_ldu_init(void)
 		return -ENOMEM;
 	debugfs_create_file("setting", 0600, folder, NULL, &i_mmap_setting_fops);
 	debugfs_create_file("counts", 0400, folder, NULL, &i_mmap_counts_fops);
+	debugfs_create_u64("gone_most", 0600, folder, &i_mmap_gone_most);
 	i_mmap_switch(i_mmap_setting_at_boot);
 	return 0;
 }

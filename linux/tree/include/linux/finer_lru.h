@@ -9,6 +9,7 @@
 #define _LINUX_FINER_LRU_H
 
 #include <linux/jump_label.h>
+#include <linux/minmax.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 
@@ -101,6 +102,16 @@ static inline struct lruvec *finer_lru_only(struct finer_lru_scan *scan)
 static inline struct lruvec *finer_lru_next(struct finer_lru_scan *scan)
 {
 	return finer_lru_on() ? __finer_lru_next(scan) : finer_lru_only(scan);
+}
+
+/*
+ * So many pages were scanned in this stripe. They are more than were to be, if the last folio is large. What one has too
+ * many is not scanned in others.
+ */
+static inline void finer_lru_took(struct finer_lru_scan *scan, unsigned long pages)
+{
+	if (pages > scan->nr)
+		scan->left -= min(scan->left, pages - scan->nr);
 }
 
 /* The group's own lruvec, given any of its stripes. */

@@ -145,6 +145,11 @@ bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mappi
 bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mapping, bool *full);
 /* Sweep a log that is too long, and apply it if much of it stays. */
 void i_mmap_ldu_shorten(struct address_space *mapping);
+/*
+ * For a caller that has left the lock, and has cancelled an insertion under it: takes what is gone out of the log if all
+ * logs together have much of it.
+ */
+void i_mmap_ldu_clear_cancelled(struct address_space *mapping);
 /* Whether a log may have something in it, or has had. */
 bool i_mmap_ldu_is_used(void);
 /* The log of a file that nobody maps any more: free the VMAs in it that are gone. */
@@ -183,6 +188,7 @@ static inline bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct addres
 	return false;
 }
 static inline void i_mmap_ldu_shorten(struct address_space *mapping) { }
+static inline void i_mmap_ldu_clear_cancelled(struct address_space *mapping) { }
 static inline bool i_mmap_ldu_take_out(struct vm_area_struct *vma, struct address_space *mapping)
 {
 	return false;

@@ -18,7 +18,8 @@
  *   is the handler of an interrupt. So once each processor was in the thread of stop_machine(),
  *   no wait goes on that began in the old way.
  *
- * - Then the setting changes. Waits that are still apart may go on.
+ * - Then the setting changes. Waits that are still apart go on in the new way. Who stayed apart might never
+ *   get the lock: as long as a queue has somebody, the lock is handed from one to the next.
  *
  * The processors in stop_machine() wait for spin locks, too: they tell RCU of each turn. Those
  * waits are apart. It does not do to change the setting inside and to rely on there being none.
@@ -57,7 +58,7 @@ static enum way way __read_mostly;
 struct spin_lock_counts {
 	unsigned long slow_paths;	/* spin locks that were waited for while this was on, or changed */
 	unsigned long unqueued;		/* of these, those whose slot another lock's waiters had */
-	unsigned long apart;		/* of these, those while the setting changed */
+	unsigned long apart;		/* of these, those that got the lock while the setting changed */
 };
 
 static DEFINE_PER_CPU(struct spin_lock_counts, spin_lock_counts);
@@ -65,17 +66,19 @@ static DEFINE_PER_CPU(struct spin_lock_counts, spin_lock_counts);
 /* Waits for a lock and takes it, or returns false if the kernel's own queue has to. */
 bool spin_lock_requester_slowpath(struct qspinlock *lock)
 {
-	enum way how = READ_ONCE(way);
+	enum way how;
 
+	while (unlikely((how = READ_ONCE(way)) == APART)) {
+		if (queued_spin_trylock(lock)) {
+			this_cpu_inc(spin_lock_counts.slow_paths);
+			this_cpu_inc(spin_lock_counts.apart);
+			return true;
+		}
+		cpu_relax();
+	}
 	if (how == STOCK)
 		return false;
 	this_cpu_inc(spin_lock_counts.slow_paths);
-	if (unlikely(how == APART)) {
-		this_cpu_inc(spin_lock_counts.apart);
-		while (!queued_spin_trylock(lock))
-			cpu_relax();
-		return true;
-	}
 	trace_contention_begin(lock, LCB_F_SPIN);
 	if (!kilocore_spin_lock_wait(lock))
 		this_cpu_inc(spin_lock_counts.unqueued);
@@ -109,6 +112,15 @@ static bool reached(void)
 #endif
 }
 
+/* In a virtual machine without one, the kernel's own locks have no queue. */
+static void advise(void)
+{
+#ifdef CONFIG_PARAVIRT
+	if (static_key_enabled(&virt_spin_lock_key))
+		pr_warn("spin_locks: in this virtual machine, a queue waits for processors that do not run\n");
+#endif
+}
+
 static const char *const settings[] = { [STOCK] = "stock", [REQUESTER] = "requester" };
 static enum way way_at_boot __initdata;
 
@@ -138,6 +150,8 @@ static ssize_t setting_write(struct file *file, const char __user *from, size_t 
 		return setting;
 	if (setting != STOCK && !reached())
 		return -EOPNOTSUPP;
+	if (setting != STOCK)
+		advise();
 	change_way(setting);
 	return size;
 }
@@ -180,10 +194,14 @@ static int __init spin_lock_requester_init(void)
 
 	debugfs_create_file("setting", 0600, folder, NULL, &setting_fops);
 	debugfs_create_file("counts", 0400, folder, NULL, &counts_fops);
-	if (way_at_boot != STOCK && !reached())
-		pr_warn("spin_locks=requester: the hypervisor has its own\n");
-	else if (way_at_boot != STOCK)
+	if (way_at_boot == STOCK)
+		return 0;
+	if (reached()) {
+		advise();
 		change_way(way_at_boot);
+	} else {
+		pr_warn("spin_locks=requester: the hypervisor has its own\n");
+	}
 	return 0;
 }
 late_initcall(spin_lock_requester_init);

@@ -66,13 +66,14 @@ static bool kilocore_may_rest __ro_after_init;
 
 /*
  * Those do not rest on which a write may fail to end the rest, or whose monitor needs the line to be flushed first, or
- * whose timer may stop meanwhile; nor those that the idle loop does not let rest so (prefer_mwait_c1_over_halt()).
+ * whose timer may stop meanwhile; nor those that the idle loop does not let rest so (prefer_mwait_c1_over_halt()). Under
+ * Xen, the first domain has the feature for ACPI's sake, and must not use it.
  */
 static int __init kilocore_rest_init(void)
 {
 	u32 eax, ebx, ecx, edx;
 
-	if (!boot_cpu_has(X86_FEATURE_MWAIT) || boot_option_idle_override != IDLE_NO_OVERRIDE ||
+	if (!boot_cpu_has(X86_FEATURE_MWAIT) || boot_cpu_has(X86_FEATURE_XENPV) || boot_option_idle_override != IDLE_NO_OVERRIDE ||
 	    boot_cpu_has_bug(X86_BUG_MONITOR) || boot_cpu_has_bug(X86_BUG_CLFLUSH_MONITOR) ||
 	    boot_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
 		return 0;
