@@ -12,8 +12,8 @@ use kilocore_platform::{Atomic, Ordering, Platform};
 /// has just come may go. The paper (section 2) does not say how reclaim goes through stripes. If their turns were equally
 /// long, a page of a stripe that has few would go sooner.
 ///
-/// This is for those that want the same pages. Whoever wants some of them alone, as those of certain zones, has others, as
-/// stripes have other numbers of these.
+/// Scans that want some of the pages alone, as those of certain zones, need a `Shares` of their own, because stripes have other
+/// numbers of these.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Shares<P: Platform> {

@@ -33,14 +33,14 @@
  * - One folio after another: who has the lock of one and needs that of another asks folio_matches_lruvec(), which
  *   compares the stripe, too. Nobody holds the locks of two stripes.
  *
- * Reclaim gets the numbers of pages to scan from the sizes of all stripes together, and scans up to 32 at a
- * time. It asks one stripe after the other. Each gives up its share, which is 32 pages of a stripe that has as many as
+ * Reclaim gets the numbers of pages to scan from the sizes of all stripes together, and scans up to 32 at a time.
+ * It asks one stripe after the other. Each gives up its share, which is 32 pages of a stripe that has as many as
  * the stripes have in the mean, and as many more or fewer of one that has more or fewer. Pages of zones above
- * sc->reclaim_idx do not count, and scans with another one have turns of their own. So each stripe gives up the same part of its pages, as does each part of one list. A
- * scan of all pages comes to all of them, but for what is put in meanwhile and for a share of each stripe. Stripes of
- * many pages, which are nearly as large, give all 32, with the lock of one taken once. If the last folio is large, what it has
- * too much is not asked of others. Reclaim puts back what it has isolated with the lock of that stripe, whose
- * folios they are.
+ * sc->reclaim_idx do not count, and scans with another one have turns of their own. So each stripe gives up the
+ * same part of its pages, as does each part of one list. A scan of all pages comes to all of them, but for what is
+ * put in meanwhile and for a share of each stripe. Stripes of many pages, which are nearly as large, give all 32,
+ * with the lock of one taken once. If the last folio is large, what it has too much is not asked of others. Reclaim
+ * puts back what it has isolated with the lock of that stripe, whose folios they are.
  *
  * Restrictions. The number of stripes is that of the boot: finer_lru=N. Folios would have to change their
  * stripes otherwise, and everybody to look after taking a lock whether it is still the right one. The

@@ -73,9 +73,9 @@ static int __init kilocore_rest_init(void)
 {
 	u32 eax, ebx, ecx, edx;
 
-	if (!boot_cpu_has(X86_FEATURE_MWAIT) || boot_cpu_has(X86_FEATURE_XENPV) || boot_option_idle_override != IDLE_NO_OVERRIDE ||
-	    boot_cpu_has_bug(X86_BUG_MONITOR) || boot_cpu_has_bug(X86_BUG_CLFLUSH_MONITOR) ||
-	    boot_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
+	if (!boot_cpu_has(X86_FEATURE_MWAIT) || boot_cpu_has(X86_FEATURE_XENPV) ||
+	    boot_option_idle_override != IDLE_NO_OVERRIDE || boot_cpu_has_bug(X86_BUG_MONITOR) ||
+	    boot_cpu_has_bug(X86_BUG_CLFLUSH_MONITOR) || boot_cpu_has_bug(X86_BUG_AMD_APIC_C1E))
 		return 0;
 	cpuid(CPUID_MWAIT_LEAF, &eax, &ebx, &ecx, &edx);
 	kilocore_may_rest = !(ecx & CPUID5_ECX_EXTENSIONS_SUPPORTED) || edx & MWAIT_C1_SUBSTATE_MASK;
