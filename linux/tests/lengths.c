@@ -37,6 +37,7 @@ static void protect(char *at, int how)
 		err(1, "mprotect");
 }
 
+/* Unmaps them also in the order in which they came. */
 static void map_twice(int file, bool later_first)
 {
 	char *first = map(file, 1), *second = map(file, 1);
@@ -54,6 +55,12 @@ static void map_and_merge(int file)
 	protect(at + PAGE, PROT_READ | PROT_EXEC);
 	protect(at, PROT_READ | PROT_EXEC);
 	munmap(at, 3 * PAGE);
+}
+
+static void map_one_by_one(int file, int times)
+{
+	for (int i = 0; i < times; i++)
+		munmap(map(file, 1), PAGE);
 }
 
 static void map_lots(int file, int times)
@@ -89,8 +96,8 @@ int main(int count, char **arguments)
 				err(1, "memfd_create");
 			if (lots)
 				map_lots(file, times);
-			for (int j = 0; !lots && j < times; j++)
-				munmap(map(file, 1), PAGE);
+			else
+				map_one_by_one(file, times);
 		}
 		puts("mapped");
 		fflush(stdout);
@@ -122,8 +129,8 @@ int main(int count, char **arguments)
 
 	for (int i = 0; i < times; i++) {
 		if (strcmp(arguments[1], "protect") == 0) {
-			if (mprotect(at + PAGE, PAGE, PROT_NONE) || mprotect(at + PAGE, PAGE, PROT_READ))
-				err(1, "mprotect");
+			protect(at + PAGE, PROT_NONE);
+			protect(at + PAGE, PROT_READ);
 		} else {
 			char *larger = mremap(at, 4 * PAGE, 5 * PAGE, MREMAP_MAYMOVE);
 

@@ -226,12 +226,25 @@ impl<P: Platform> InsertionLog<P> {
             lock.acquire();
         }
         // SAFETY: acquired just above.
-        unsafe {
-            let applied = self.apply(put_in);
-            lock.release();
-            applied.free_all(|node| released.add(node));
-        }
+        unsafe { self.apply_and_release(lock, put_in, &mut released) };
         (Inserted::Full, released)
+    }
+
+    /// Applies the log and leaves. What the log has let go is added to `released`.
+    ///
+    /// # Safety
+    /// As for [`apply`](Self::apply). The caller has acquired `lock` as the writer.
+    unsafe fn apply_and_release<L: RawRwLock<P, Reader = ()>>(
+        &self,
+        lock: &L,
+        put_in: impl FnMut(NonNull<Node<P>>),
+        released: &mut Released<P>,
+    ) {
+        // SAFETY: by the caller's promise.
+        let applied = unsafe { self.apply(put_in) };
+        // SAFETY: by the caller's promise.
+        unsafe { lock.release() };
+        applied.free_all(|node| released.add(node));
     }
 
     /// Lets what was cancelled leave the log without an insertion, for an owner that has just [cancelled](Self::cancel) one.
@@ -255,16 +268,14 @@ impl<P: Platform> InsertionLog<P> {
         while self.queue.has_doubled() {
             let Some((pending, swept)) = self.sweep() else { break };
             swept.free_all(|node| released.add(node));
-            if pending == 0 {
-                if lock.try_acquire() {
-                    // SAFETY: acquired just above.
-                    unsafe {
-                        self.apply(&mut put_in).free_all(|node| released.add(node));
-                        lock.release();
-                    }
-                }
-                break;
+            if pending > 0 {
+                continue;
             }
+            if lock.try_acquire() {
+                // SAFETY: acquired just above.
+                unsafe { self.apply_and_release(lock, &mut put_in, &mut released) };
+            }
+            break;
         }
         released
     }

@@ -146,8 +146,8 @@ bool i_mmap_ldu_put_back(struct vm_area_struct *vma, struct address_space *mappi
 /* Sweep a log that is too long, and apply it if much of it stays. */
 void i_mmap_ldu_shorten(struct address_space *mapping);
 /*
- * For a caller that has left the lock, and has cancelled an insertion under it: takes what is gone out of the log if all
- * logs together have much of it.
+ * For a caller that has left the lock, and has taken a VMA out under it, from the log perhaps: takes what is gone out of the
+ * log if all logs together have much of it.
  */
 void i_mmap_ldu_clear_cancelled(struct address_space *mapping);
 /* Whether a log may have something in it, or has had. */
