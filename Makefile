@@ -161,7 +161,7 @@ linux-test: packages-linux-test linux
 	linux/tests/all
 
 ## linux-soak: the kernel's own tests, stress-ng, an hour of the oracle, and all tests again on kernels with lockdep,
-## KASAN and KCSAN: takes some four hours on two cores; PARTS='oracle kasan' runs these. A part of `make soak`
+## KASAN and KCSAN: takes some eight hours on two cores; PARTS='oracle kasan' runs these. A part of `make soak`
 linux-soak: packages-linux-test linux
 	linux/tests/soak $(PARTS)
 
