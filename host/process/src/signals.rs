@@ -51,14 +51,61 @@ extern "C" fn on_signal(
 ) {
     // SAFETY: the thread's own errno, which the interrupted code may be about to read.
     let errno = unsafe { *libc::__errno_location() };
-    interrupted_by(signal);
     // SAFETY: with SA_SIGINFO the kernel hands over a valid siginfo.
-    let by_terminal = unsafe { (*info).si_code } == libc::SI_KERNEL;
+    came(signal, unsafe { &*info });
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+/// What is done about a signal that came. Async-signal-safe.
+fn came(signal: libc::c_int, info: &libc::siginfo_t) {
+    interrupted_by(signal);
+    let by_terminal = info.si_code == libc::SI_KERNEL;
     if !by_terminal || running().next().is_none() {
         forward(signal);
     }
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
+}
+
+/// Takes the signals that were sent to this process and that none of its threads has taken yet.
+///
+/// A terminal tells this process and its programs at the same moment. A program may have ended of it before a thread of
+/// this process gets a core. If the former handlers were put back then, the signal would end this process.
+fn take_what_waits() {
+    // SAFETY: zero bytes are valid for these.
+    let (mut signals, mut former): (libc::sigset_t, libc::sigset_t) =
+        unsafe { (core::mem::zeroed(), core::mem::zeroed()) };
+    // SAFETY: the set is ours.
+    unsafe { libc::sigemptyset(&raw mut signals) };
+    for signal in FORWARDED {
+        // SAFETY: the set is ours, and these are signals.
+        unsafe { libc::sigaddset(&raw mut signals, signal) };
+    }
+    // Blocked, so that what waits is taken here, or by another thread's handler.
+    // SAFETY: both sets are ours.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, &raw mut former) };
+    for signal in FORWARDED {
+        // What was blocked before is to wait for longer.
+        // SAFETY: the sets are ours, and these are signals.
+        unsafe {
+            if libc::sigismember(&raw const former, signal) == 1 {
+                libc::sigdelset(&raw mut signals, signal);
+            }
+        }
+    }
+    let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    loop {
+        // SAFETY: zero bytes are a valid siginfo.
+        let mut info: libc::siginfo_t = unsafe { core::mem::zeroed() };
+        // SAFETY: all three are ours. It does not wait.
+        let signal =
+            unsafe { libc::sigtimedwait(&raw const signals, &raw mut info, &raw const at_once) };
+        if signal <= 0 {
+            break;
+        }
+        came(signal, &info);
+    }
+    // SAFETY: the mask that was in force before.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const former, core::ptr::null_mut()) };
 }
 
 /// Notes that a signal came, and wakes who waits for one.
@@ -269,6 +316,7 @@ impl Forwarding {
         if !std::mem::replace(&mut self.has_left, true) {
             let mut in_place = IN_PLACE.lock().unwrap_or_else(PoisonError::into_inner);
             in_place.programs -= 1;
+            take_what_waits();
             if in_place.programs == 0 {
                 put_back(&mut in_place.former);
             }

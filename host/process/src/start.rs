@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -93,7 +93,8 @@ pub struct End {
     pub status: ExitStatus,
     /// Whether somebody asked it to end: it may have ended as if all were well all the same.
     pub interrupted: bool,
-    /// The first signal by which somebody did.
+    /// The first signal by which somebody did. If this process was sent none, that of a terminal's key, `SIGINT` or
+    /// `SIGQUIT`, which ended the program.
     pub told_by: Option<libc::c_int>,
     /// From the moment before its execution to its end, by the clock on the wall.
     pub elapsed: Duration,
@@ -172,7 +173,7 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
     };
     forwarding.to_nobody();
     let status = orphans.reap(pid, &mut ended)?;
-    let told_by = forwarding.end();
+    let told_by = forwarding.end().or_else(|| by_a_key(status));
     Ok(End {
         status,
         interrupted: told_by.is_some(),
@@ -183,6 +184,12 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         voluntary_switches: ended.voluntary_switches,
         output_failure,
     })
+}
+
+/// The signal of a terminal's key that ended the program. This process was sent it as well, and another thread may be
+/// about to handle it.
+fn by_a_key(status: ExitStatus) -> Option<libc::c_int> {
+    status.signal().filter(|signal| [libc::SIGINT, libc::SIGQUIT].contains(signal))
 }
 
 /// Where pumps pour what they took.
