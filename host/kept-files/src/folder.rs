@@ -1,6 +1,6 @@
 //! The folder and its files.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -20,6 +20,15 @@ use crate::path;
 pub struct KeptFiles {
     at: OwnedFd,
     most_bytes: u64,
+}
+
+/// A file of a folder, by what can be said of it without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptName {
+    /// Its name, for [`KeptFiles::read`].
+    pub name: String,
+    /// How many bytes it has.
+    pub bytes: u64,
 }
 
 /// What the names of files begin with that are not complete yet.
@@ -88,6 +97,37 @@ impl KeptFiles {
         Ok(Some(bytes))
     }
 
+    /// The bytes that all files together may have.
+    #[must_use]
+    pub fn most_bytes(&self) -> u64 {
+        self.most_bytes
+    }
+
+    /// The files that are complete, the one that was used last first. A name that is no text is left out. Other
+    /// processes may write and remove files meanwhile.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn names(&self) -> io::Result<Vec<KeptName>> {
+        let mut files = self.complete()?;
+        files.sort();
+        let named = |file: Listed| {
+            Some(KeptName { name: file.name.into_string().ok()?, bytes: file.bytes })
+        };
+        Ok(files.into_iter().rev().filter_map(named).collect())
+    }
+
+    /// Removes a file. That there is none is no error, as another process may have been first.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.at, name, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Puts a file in the place of another one of that name, and removes what does not fit any more.
     ///
     /// # Errors
@@ -108,8 +148,26 @@ impl KeptFiles {
         self.trim(name)
     }
 
-    /// Removes abandoned files, and those that were used longest ago until the others fit; never the one `but`.
+    /// Removes those that were used longest ago until the others fit; never the one `but`.
     fn trim(&self, but: &str) -> io::Result<()> {
+        let mut files = self.complete()?;
+        files.sort();
+        let mut total: u64 = files.iter().map(|file| file.bytes).sum();
+        for file in files {
+            if total <= self.most_bytes {
+                break;
+            }
+            if file.name.to_bytes() != but.as_bytes() {
+                // It may be gone already, by another process.
+                let _ = unlinkat(&self.at, &file.name, AtFlags::empty());
+                total -= file.bytes;
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that are complete, in no order. Those that were abandoned are removed.
+    fn complete(&self) -> io::Result<Vec<Listed>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let mut files = Vec::new();
         for entry in Dir::read_from(&self.at)? {
@@ -118,30 +176,27 @@ impl KeptFiles {
             if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
                 continue;
             }
-            let used = (found.st_mtime, found.st_mtime_nsec);
             if name.to_bytes().starts_with(INCOMPLETE.as_bytes()) {
                 let age = now.saturating_sub(u64::try_from(found.st_mtime).unwrap_or(0));
                 if age > ABANDONED.as_secs() {
                     let _ = unlinkat(&self.at, &name, AtFlags::empty());
                 }
             } else {
-                files.push((used, name, size(found.st_size)));
+                let used = (found.st_mtime, found.st_mtime_nsec);
+                files.push(Listed { used, name, bytes: size(found.st_size) });
             }
         }
-        files.sort();
-        let mut total: u64 = files.iter().map(|(_, _, size)| size).sum();
-        for (_, name, size) in files {
-            if total <= self.most_bytes {
-                break;
-            }
-            if name.to_bytes() != but.as_bytes() {
-                // It may be gone already, by another process.
-                let _ = unlinkat(&self.at, &name, AtFlags::empty());
-                total -= size;
-            }
-        }
-        Ok(())
+        Ok(files)
     }
+}
+
+/// A file of the folder. The one that was used longest ago is the least.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Listed {
+    /// When it was used last: seconds, and nanoseconds beyond these.
+    used: (i64, u64),
+    name: CString,
+    bytes: u64,
 }
 
 const USED_NOW: Timestamps = Timestamps {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
-use kilocore_kept_files::KeptFiles;
+use kilocore_kept_files::{KeptFiles, KeptName};
 use tempfile::TempDir;
 
 /// A parent, by its path without links.
@@ -134,4 +134,41 @@ fn a_folder_on_the_way_that_belongs_to_somebody_else_is_refused() {
     let file = parent.join("program/subject/one");
     std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
     assert!(own.read("one").is_err(), "another user's file");
+}
+
+#[test]
+fn files_are_named_the_one_that_was_used_last_first() {
+    let (_held, parent) = parent();
+    let files = below(&parent).unwrap();
+    assert_eq!(files.most_bytes(), 1_000);
+    assert_eq!(files.names().unwrap(), []);
+    let folder = parent.join("program/subject");
+    for (name, age) in [("a", 100), ("b", 300), ("c", 200)] {
+        files.write(name, &vec![0; age]).unwrap();
+        let then = std::time::SystemTime::now() - std::time::Duration::from_secs(age as u64);
+        fs::File::open(folder.join(name)).unwrap().set_modified(then).unwrap();
+    }
+    // What is not complete, no file or no text is no name.
+    fs::write(folder.join(".new-1-1"), "half").unwrap();
+    fs::create_dir(folder.join("d")).unwrap();
+    symlink("a", folder.join("e")).unwrap();
+    let no_text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&[b'f', 0xff]);
+    fs::write(folder.join(no_text), "").unwrap();
+    let named = |name: &str, bytes| KeptName { name: name.to_owned(), bytes };
+    assert_eq!(files.names().unwrap(), [named("a", 100), named("c", 200), named("b", 300)]);
+    files.read("b").unwrap();
+    assert_eq!(files.names().unwrap()[0], named("b", 300));
+}
+
+#[test]
+fn what_is_removed_is_gone_and_can_be_removed_again() {
+    let (_held, parent) = parent();
+    let files = below(&parent).unwrap();
+    files.write("one", b"first").unwrap();
+    files.write("two", b"second").unwrap();
+    for _ in 0..2 {
+        files.remove("one").unwrap();
+        assert_eq!(files.read("one").unwrap(), None);
+    }
+    assert!(files.read("two").unwrap().is_some());
 }
