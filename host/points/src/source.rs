@@ -1,0 +1,205 @@
+//! Where points come from.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crate::elsewhere::Mode;
+use crate::encoding;
+use crate::kept::{AllKept, Kept};
+use crate::parallel::in_parallel;
+use crate::{Elsewhere, Job, Key, Missing, Outcome, Store, Subject, Version};
+
+/// If this variable is set and not empty, nothing is kept.
+const NO_CACHE: &str = "KILOCORE_NO_CACHE";
+
+/// Whether anything is kept: not if `--no-cache` was given, nor if the variable `KILOCORE_NO_CACHE` is set and not
+/// empty.
+#[must_use]
+pub fn keeps(no_cache: bool) -> bool {
+    let told = std::env::var_os(NO_CACHE).is_some_and(|value| !value.is_empty());
+    !no_cache && !told
+}
+
+/// Where points come from: they are found among those that are kept, or computed.
+///
+/// What comes out is the same in any case. What is wrong with the disk, or with a file, costs no more than computing.
+#[derive(Debug)]
+pub struct PointSource {
+    /// The points that are kept, and what computes them. `None` if none are.
+    kept: Option<(AllKept, Version)>,
+    mode: Mode,
+}
+
+static UNKEPT: PointSource = PointSource { kept: None, mode: Mode::Every };
+
+impl PointSource {
+    /// Computes all, and keeps nothing.
+    #[must_use]
+    pub fn unkept() -> &'static Self {
+        &UNKEPT
+    }
+
+    /// Points of this user's, in the folder `kilocore/points` of the one in which programs of this user keep what they
+    /// can do without. Nothing is kept if [`keeps`] says so, or if nothing can be.
+    #[must_use]
+    pub fn of_user(no_cache: bool) -> Self {
+        let store = keeps(no_cache).then(|| Store::of_user().ok()).flatten();
+        Self::in_store(store)
+    }
+
+    /// Points in the folder `kilocore/points` of one that is named.
+    ///
+    /// # Errors
+    /// If the folder is not this user's alone, or those of the system.
+    pub fn kept_in(folder: &Path) -> io::Result<Self> {
+        Store::below(folder).map(|store| Self::in_store(Some(store)))
+    }
+
+    fn in_store(store: Option<Store>) -> Self {
+        let kept = store.map(AllKept::new).zip(Version::of_this_program());
+        Self { kept, mode: Mode::Every }
+    }
+
+    /// The same, but nothing is computed: what is not kept is [`missing`](Self::missing), and has the error
+    /// [`Elsewhere`].
+    #[must_use]
+    pub fn listing(self) -> Self {
+        Self { mode: Mode::Listing(Mutex::default()), ..self }
+    }
+
+    /// The same, but only the points of these keys are computed. What else is not kept has the error [`Elsewhere`].
+    #[must_use]
+    pub fn sharing(self, keys: BTreeSet<Key>) -> Self {
+        Self { mode: Mode::Sharing(keys, Mutex::default()), ..self }
+    }
+
+    /// What was asked for so far and is not kept, if this one is [`listing`](Self::listing): the costliest of each
+    /// computation first.
+    ///
+    /// Some programs ask for points only when they have others. So whoever computes these has to list again, until
+    /// nothing is missing.
+    #[must_use]
+    pub fn missing(&self) -> Vec<Missing> {
+        self.mode.missing()
+    }
+
+    /// What has come so far of the points that are to be computed here, if this one is [`sharing`](Self::sharing). All
+    /// that was computed is written first. A key that is in neither list was not asked for.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.flush();
+        self.mode.outcome()
+    }
+
+    /// Writes all that was computed and not written yet. That happens now and then while points are computed, and when
+    /// the source is dropped.
+    pub fn flush(&self) {
+        if let Some((kept, _)) = &self.kept {
+            kept.flush();
+        }
+    }
+
+    /// The points of all jobs, in their order.
+    ///
+    /// Those that are not kept are computed, on all cores that this process may use: the costliest first, each core the
+    /// next one whenever it has none. `on_done` is called after each job, from any thread.
+    ///
+    /// # Errors
+    /// That of the first job, in their order, that has no point. All others are computed nevertheless.
+    ///
+    /// # Panics
+    /// If computing a point does.
+    pub fn points<J: Job>(
+        &self,
+        shared: &J::Shared,
+        jobs: &[J],
+        on_done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<J::Point>, J::Error> {
+        let costs: Vec<f64> = jobs.iter().map(Job::cost).collect();
+        let batch = Asked::<J>::new(self, shared);
+        let point = |index: usize| match &batch {
+            Some(batch) => batch.point(&jobs[index]),
+            None => jobs[index].compute(shared),
+        };
+        in_parallel(&costs, &point, on_done).into_iter().collect()
+    }
+
+    /// The point of one job, which is computed on this thread if it is not kept.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn point<J: Job>(&self, shared: &J::Shared, job: &J) -> Result<J::Point, J::Error> {
+        match Asked::<J>::new(self, shared) {
+            Some(batch) => batch.point(job),
+            None => job.compute(shared),
+        }
+    }
+}
+
+/// Points of one subject that are asked for.
+struct Asked<'a, J: Job> {
+    source: &'a PointSource,
+    shared: &'a J::Shared,
+    subject: Subject,
+    kept: Option<(&'a AllKept, Arc<Kept>)>,
+}
+
+impl<'a, J: Job> Asked<'a, J> {
+    /// `None` if all are simply computed.
+    fn new(source: &'a PointSource, shared: &'a J::Shared) -> Option<Self> {
+        if source.kept.is_none() && matches!(source.mode, Mode::Every) {
+            return None;
+        }
+        let version = source.kept.as_ref().map(|(_, version)| *version);
+        let version = version.or_else(Version::of_this_program).unwrap_or(Version::UNKNOWN);
+        let subject = Subject::new(J::COMPUTATION, version, shared);
+        let kept = source.kept.as_ref().map(|(all, _)| (all, all.of(subject)));
+        Some(Self { source, shared, subject, kept })
+    }
+
+    fn point(&self, job: &J) -> Result<J::Point, J::Error> {
+        let Self { source: PointSource { mode, .. }, shared, .. } = self;
+        let key = self.subject.key(job.key());
+        if let Some(point) = self.known(&key) {
+            mode.note_kept(key);
+            return Ok(point);
+        }
+        let missing = || Missing {
+            key,
+            computation: J::COMPUTATION,
+            cost: job.cost(),
+            words: format!("{}: {}", J::shared_words(shared), job.words()),
+        };
+        if !mode.computes(key, missing) {
+            return Err(Elsewhere.into());
+        }
+        let computed = job.compute(shared);
+        match &computed {
+            Ok(point) => self.keep(key, point),
+            Err(error) => mode.note_failed(key, || error.to_string()),
+        }
+        computed
+    }
+
+    /// A point that is kept. What is kept and is no point is as if it were not.
+    fn known(&self, key: &Key) -> Option<J::Point> {
+        let (_, kept) = self.kept.as_ref()?;
+        encoding::read(&kept.get(key)?).ok()
+    }
+
+    fn keep(&self, key: Key, point: &J::Point) {
+        let mode = &self.source.mode;
+        let Some((all, kept)) = &self.kept else {
+            return mode.note_failed(key, || "nothing can be kept".to_owned());
+        };
+        match encoding::write(point) {
+            Ok(bytes) => {
+                all.insert(kept, key, bytes.into());
+                mode.note_kept(key);
+            }
+            Err(error) => mode.note_failed(key, || format!("it cannot be kept: {error}")),
+        }
+    }
+}
