@@ -18,12 +18,12 @@ use kilocore_emulation::{
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
+use kilocore_points::keeps;
 use kilocore_process::{
     Output, input_is_a_stream, is_sized, shell_status, shell_status_of_signal, status_of_bad_end,
 };
 use kilocore_show::number;
 
-use crate::keeping::keeps;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::run::Replaced;
 use crate::sampling::shell_word;

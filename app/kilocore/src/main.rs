@@ -12,7 +12,6 @@ mod emulate;
 mod examples;
 mod file_kind;
 mod forecast;
-mod keeping;
 mod launch;
 mod list;
 mod locate;

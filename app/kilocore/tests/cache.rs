@@ -22,9 +22,16 @@ fn home() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
+/// The machine of these tests.
+const MACHINE: &str = "core-i7-6700";
+
 fn start(subject: &str, home: &Path, options: &[&str]) -> Child {
+    start_on(subject, home, MACHINE, options)
+}
+
+fn start_on(subject: &str, home: &Path, machine: &str, options: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_kilocore"))
-        .args(["forecast", subject, "--machine", "core-i7-6700", "--json", "--cores", "1,4"])
+        .args(["forecast", subject, "--machine", machine, "--json", "--cores", "1,4"])
         .args(["--lock", "mcs,cna"])
         .args(options)
         .env("XDG_CACHE_HOME", home)
@@ -54,15 +61,34 @@ fn forecast(subject: &str, home: &Path) -> Vec<u8> {
     answer(start(subject, home, &[]))
 }
 
-/// The one file that is kept.
-fn kept(home: &Path) -> PathBuf {
-    let folder = home.join("kilocore/simulations");
-    let files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("a folder")
-        .map(|entry| entry.expect("a file").path())
-        .collect();
-    let [file] = files.as_slice() else { panic!("one file: {files:?}") };
-    file.clone()
+/// The files that are kept, by name.
+fn kept(home: &Path) -> Vec<PathBuf> {
+    let folder = fs::read_dir(home.join("kilocore/points")).expect("a folder");
+    let mut files: Vec<PathBuf> = folder.map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "something is kept");
+    files
+}
+
+/// By which number the system knows a file. Another one in its place has another number.
+fn inode(file: &PathBuf) -> u64 {
+    fs::metadata(file).expect("it is there").ino()
+}
+
+fn forecast_on(subject: &str, home: &Path, machine: &str) -> Vec<u8> {
+    answer(start_on(subject, home, machine, &[]))
+}
+
+/// The file of a machine that is like the one of these tests, and of the same name, but takes less time for a line.
+fn nearer_machine() -> String {
+    let listed = Command::new(env!("CARGO_BIN_EXE_kilocore"))
+        .args(["list", "machines", MACHINE])
+        .output()
+        .expect("kilocore runs");
+    let text = String::from_utf8(listed.stdout).expect("text");
+    let nearer = text.replace("same_group_ns.value = 21.0", "same_group_ns.value = 9.0");
+    assert_ne!(text, nearer);
+    file("cache-nearer.toml", nearer.as_bytes()).to_str().expect("a plain path").to_owned()
 }
 
 fn measured(name: &str) -> String {
@@ -76,12 +102,17 @@ fn cold_warm_and_without_are_the_same_bytes() {
         let without = answer(start(subject, &home, &["--no-cache"]));
         assert!(!home.join("kilocore").exists(), "nothing is kept");
         let cold = forecast(subject, &home);
-        let file = kept(&home);
-        let written = fs::metadata(&file).expect("it is there");
+        let written = kept(&home);
+        let inodes: Vec<u64> = written.iter().map(inode).collect();
         let warm = forecast(subject, &home);
         assert!(cold == without && warm == without, "{subject}");
-        // All was known, so that nothing was written: it is the same file.
-        assert_eq!(fs::metadata(kept(&home)).expect("it is there").ino(), written.ino());
+        // All was known, so that nothing was written: they are the same files.
+        assert_eq!(kept(&home), written);
+        assert_eq!(written.iter().map(inode).collect::<Vec<_>>(), inodes);
+        // Another machine has points of its own, also if it has the same name.
+        let before = written.len();
+        assert_ne!(forecast_on(subject, &home, &nearer_machine()), without, "{subject}");
+        assert!(kept(&home).len() > before);
         // Another seed is another answer.
         assert_ne!(answer(start(subject, &home, &["--seed", "2"])), without, "{subject}");
     }
@@ -92,15 +123,30 @@ fn what_is_damaged_is_simulated_and_written_again() {
     let (_held, home) = home();
     let subject = measured("cache-damaged.csv");
     let answered = forecast(&subject, &home);
-    let file = kept(&home);
-    let whole = fs::read(&file).expect("it is kept");
-    let mut changed = whole.clone();
-    let middle = changed.len() / 2;
-    changed[middle] ^= 0x40;
-    for damaged in [&whole[..whole.len() / 3], &[], &changed] {
-        fs::write(&file, damaged).expect("it is ours");
+    let cut = |whole: &[u8]| whole[..whole.len() / 3].to_vec();
+    let changed = |whole: &[u8]| {
+        let mut changed = whole.to_vec();
+        changed[whole.len() / 2] ^= 0x40;
+        changed
+    };
+    let emptied = |_: &[u8]| Vec::new();
+    for damage in [&cut as &dyn Fn(&[u8]) -> Vec<u8>, &emptied, &changed] {
+        let damaged: Vec<(PathBuf, Vec<u8>)> = kept(&home)
+            .into_iter()
+            .map(|file| {
+                let bytes = damage(&fs::read(&file).expect("it is kept"));
+                fs::write(&file, &bytes).expect("it is ours");
+                (file, bytes)
+            })
+            .collect();
         assert!(forecast(&subject, &home) == answered);
-        assert!(fs::read(&file).expect("it is kept") == whole);
+        for (file, bytes) in damaged {
+            assert!(fs::read(&file).map_or(true, |now| now != bytes), "{}", file.display());
+        }
+        // All is known again.
+        let whole = kept(&home);
+        assert!(forecast(&subject, &home) == answered);
+        assert_eq!(kept(&home), whole);
     }
 }
 
@@ -121,14 +167,13 @@ fn where_nothing_can_be_kept_the_answer_is_the_same() {
 }
 
 #[test]
-fn several_at_once_give_the_same_answer_and_leave_a_whole_file() {
+fn several_at_once_give_the_same_answer_and_leave_whole_files() {
     let (_held, home) = home();
     let subject = measured("cache-at-once.csv");
     let started: Vec<Child> = (0..3).map(|_| start(&subject, &home, &[])).collect();
     let answers: Vec<Vec<u8>> = started.into_iter().map(answer).collect();
     assert!(answers.iter().all(|answer| *answer == answers[0]));
-    let file = kept(&home);
-    let before = fs::read(&file).expect("it is kept");
+    let before = kept(&home);
     assert!(forecast(&subject, &home) == answers[0]);
-    assert!(fs::read(&file).expect("it is kept") == before, "all was known");
+    assert_eq!(kept(&home), before, "all was known");
 }

@@ -11,13 +11,15 @@ use std::process::ExitCode;
 
 use kilocore_fidelity::data::DataSet;
 use kilocore_fidelity::profiles::{Kept, MARK, compare, markdown};
+use kilocore_points::PointSource;
 use kilocore_show::markdown::Marked;
 
 fn run() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     let data = Path::new("data");
     let sets = DataSet::read_all(&data.join("litl"))?;
-    let comparisons = compare(&data.join("profiles"), &sets, 1, &|| ())?;
+    let source = PointSource::of_user(false);
+    let comparisons = compare(&data.join("profiles"), &sets, &source, 1, &|| ())?;
     let text = markdown(&comparisons);
     let [page, folder] = words.as_slice() else {
         print!("{text}");

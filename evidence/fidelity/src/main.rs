@@ -15,6 +15,7 @@ use kilocore_fidelity::run::{Answer, answer};
 use kilocore_fidelity::split::Setting;
 use kilocore_fidelity::{dump, profiles, terminal};
 use kilocore_forecast::fit::Atlas;
+use kilocore_points::PointSource;
 
 /// Forecasts published measurements from a part of them, and compares with the rest.
 #[derive(Debug, Parser)]
@@ -51,6 +52,10 @@ struct Arguments {
     /// The seed of all simulations
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Simulate everything anew, and keep nothing of it for the next time. The answer is the same. So is it
+    /// with KILOCORE_NO_CACHE in the environment
+    #[arg(long)]
+    no_cache: bool,
 }
 
 /// The exit status for bad input of any kind.
@@ -72,9 +77,10 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     // Whatever may be wrong with the input is found before the long work.
     let material = arguments.docs.as_ref().map(|folder| Material::read(arguments, folder, &sets));
     let material = material.transpose()?;
-    let answers = answers(arguments, &sets, &settings)?;
+    let source = PointSource::of_user(arguments.no_cache);
+    let answers = answers(arguments, &source, &sets, &settings)?;
     if let Some(material) = material {
-        material.write_page(arguments, &sets, &answers)?;
+        material.write_page(arguments, &source, &sets, &answers)?;
     }
     if let Some(path) = &arguments.json {
         let points = dump::held_back(&answers);
@@ -110,13 +116,14 @@ impl<'a> Material<'a> {
     fn write_page(
         &self,
         arguments: &Arguments,
+        source: &PointSource,
         sets: &[DataSet],
         answers: &[Answer],
     ) -> Result<(), String> {
         let (seed, folder) = (arguments.seed, self.folder);
         let bar = progress_bar(self.steps);
         bar.set_message("C");
-        let profiles = profiles::forecast(&arguments.data, sets, seed, &|| bar.inc(1))?;
+        let profiles = profiles::forecast(&arguments.data, sets, source, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let (notes, profiles) = (&self.notes, profiles.as_ref());
         if let (Some(folder), Some(profiles)) = (&arguments.forecast_data, profiles) {
@@ -168,6 +175,7 @@ fn chosen(arguments: &Arguments) -> Result<(Vec<DataSet>, Vec<Setting>), String>
 
 fn answers(
     arguments: &Arguments,
+    source: &PointSource,
     sets: &[DataSet],
     settings: &[Setting],
 ) -> Result<Vec<Answer>, String> {
@@ -176,7 +184,7 @@ fn answers(
     let mut answers = Vec::new();
     for set in sets {
         let machine = kilocore_machine::find(set.machine.description).map_err(|e| e.to_string())?;
-        let atlas = Atlas::new(&machine, arguments.seed);
+        let atlas = Atlas::new(source, &machine, arguments.seed);
         for &setting in settings {
             for program in &set.programs {
                 answers.push(one(setting, set, program, &atlas, &bar));

@@ -26,6 +26,7 @@ mod section;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use kilocore_points::PointSource;
 use thiserror::Error;
 
 use crate::data::DataSet;
@@ -86,11 +87,12 @@ pub fn steps(data: &Path, sets: &[DataSet]) -> Result<u64, String> {
 pub fn forecast(
     data: &Path,
     sets: &[DataSet],
+    source: &PointSource,
     seed: u64,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Option<FromProfiles>, String> {
     let Some(folder) = folder(data) else { return Ok(None) };
-    let comparisons = compare(&folder, sets, seed, progress).map_err(|e| e.to_string())?;
+    let comparisons = compare(&folder, sets, source, seed, progress).map_err(|e| e.to_string())?;
     let of = comparisons.iter().filter(|comparison| comparison.commits).count();
     let constant = constant_verdicts(&comparisons).max_by_key(|(_, right)| *right);
     let constant_verdict = constant.map_or(("none", Share { having: 0, of }), |(shape, having)| {
@@ -114,6 +116,6 @@ mod tests {
     fn without_profiles_there_is_no_section() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         assert_eq!(steps(folder.path(), &[]), Ok(0));
-        assert_eq!(forecast(folder.path(), &[], 1, &|| ()), Ok(None));
+        assert_eq!(forecast(folder.path(), &[], PointSource::unkept(), 1, &|| ()), Ok(None));
     }
 }

@@ -7,9 +7,8 @@ use kilocore_locks::LockId;
 
 use crate::affordable::{self, Affordable};
 use crate::question::{Question, VARIANTS};
-use crate::sweep::sweep_keeping;
 use crate::{
-    Curve, ForecastGain, ForecastPoint, Job, Point, PointError, Profiled, TriedLock, Workload,
+    Curve, ForecastGain, ForecastPoint, Point, PointError, PointJob, Profiled, TriedLock, Workload,
     curve_on,
 };
 
@@ -133,17 +132,17 @@ pub(crate) fn simulate_these(
             affordable::affordable(question.size, &candidates[of].workloads[variant], cores)
         })
         .collect();
-    let jobs: Vec<Job<'_>> = missing
+    let jobs: Vec<PointJob<'_>> = missing
         .iter()
         .zip(&affordable)
-        .map(|(&(of, (cores, _)), Affordable { workload, size, .. })| Job {
+        .map(|(&(of, (cores, _)), Affordable { workload, size, .. })| PointJob {
             workload,
             lock: candidates[of].lock,
             cores,
             size: *size,
         })
         .collect();
-    let mut points = sweep_keeping(question.kept, &jobs, question.machine, progress)?;
+    let mut points = question.source.points(question.machine, &jobs, progress)?;
     for (point, affordable) in points.iter_mut().zip(&affordable) {
         affordable.undo(point);
     }

@@ -70,8 +70,8 @@
 //!   locks are compared on the largest number of cores, and only those that the advice speaks of get
 //!   curves. What is left out is decided by simulated figures, never by a clock, so that the same
 //!   question has the same answer on every host.
-//! * **What was simulated is kept on disk** (`kept.rs`) for whoever asks for it ([`Kept`]). The answer is the same,
-//!   byte for byte.
+//! * **Points come from a source** (`job.rs`), which may have kept what was simulated before
+//!   ([`PointSource`](kilocore_points::PointSource)). The answer is the same, byte for byte.
 //! * **The band** comes from three simulations, with the lower, likely and upper number of lines,
 //!   and from the simulation's own chance.
 //! * **Read-write locks** run `CentralRw` under every choice of mutex, because `run --lock` leaves
@@ -137,8 +137,7 @@ mod forecast_gain;
 mod forecast_lock;
 mod from_profile;
 mod gain_error;
-mod kept;
-mod kept_point;
+mod job;
 mod measured_here;
 mod memory;
 mod model_error;
@@ -153,7 +152,6 @@ mod run_size;
 mod second_choice;
 mod simulate;
 mod surroundings;
-mod sweep;
 mod tried_lock;
 mod uncounted;
 mod verdict;
@@ -179,7 +177,7 @@ pub use from_profile::{
     Conduct, ProcessorTime, ProfileGap, Profiled, from_profile, place_of, taker_of,
 };
 pub use gain_error::{Gain, GainError};
-pub use kept::Kept;
+pub use job::PointJob;
 pub use measured_here::{ForecastHere, MeasuredHere};
 pub use memory::{MemoryUse, Placement};
 pub use point::Point;
@@ -188,7 +186,6 @@ pub use published_gain::PublishedGain;
 pub use question::{Extent, Question, TODAY};
 pub use run_size::{PointError, RunSize};
 pub use simulate::simulate;
-pub use sweep::{Job, sweep};
 pub use tried_lock::TriedLock;
 pub use verdict::Verdict;
 pub use what_if::what_if;

@@ -3,16 +3,19 @@
 use std::collections::BTreeSet;
 
 use kilocore_machine::{Description, HardwareThread};
+use kilocore_points::Name;
 use kilocore_sim::{Activity, Outcome};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::progress::Progress;
+use crate::tried_lock::read_lock_name;
 
 /// One point of a curve: the result of a simulation.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The name of the lock that the curve is of.
-    pub lock: &'static str,
+    #[serde(deserialize_with = "read_lock_name")]
+    pub lock: Name,
     /// How many cores there are.
     pub cores: u32,
     /// How many threads run on them.
@@ -133,6 +136,7 @@ impl Point {
     }
 }
 
+#[cfg(test)]
 impl Point {
     /// A point without figures, to which they are added.
     pub(crate) fn empty(lock: &'static str) -> Self {

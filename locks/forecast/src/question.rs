@@ -2,8 +2,9 @@
 
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
-use crate::{Kept, RunSize};
+use crate::RunSize;
 
 /// Three workloads are simulated for a point with its band: the one profiled, and the two that bound it.
 pub(crate) const VARIANTS: usize = 3;
@@ -34,8 +35,8 @@ pub struct Question<'a> {
     pub size: RunSize,
     /// Which points are simulated.
     pub extent: Extent,
-    /// Points of the machine that were simulated before. The answer does not depend on them.
-    pub kept: Option<&'a Kept<'a>>,
+    /// Where points come from. The answer does not depend on it.
+    pub source: &'a PointSource,
 }
 
 /// The lock that stands for the program as it is: glibc's mutex.

@@ -1,6 +1,7 @@
 //! How much is simulated for a point, and the errors that prevent it.
 
 use kilocore_machine::Description;
+use kilocore_points::Elsewhere;
 use kilocore_sim::{Options, SimError, Simulation};
 use thiserror::Error;
 
@@ -46,6 +47,9 @@ pub enum PointError {
     /// The number of threads is zero, or too large for the host's memory.
     #[error("cannot simulate {0} threads (choose 1 to 8192)")]
     Threads(u32),
+    /// The point is simulated by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
 }
 
 /// The largest number of threads. Each thread takes a stack on the host.

@@ -1,6 +1,8 @@
 //! The lock that a curve is of: a mutex, or a read-write lock beside one.
 
 use kilocore_locks::{LockId, RwLockId};
+use kilocore_points::{Name, read_name};
+use serde::Deserializer;
 
 /// The lock that a curve is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,4 +40,10 @@ impl From<LockId> for TriedLock {
     fn from(lock: LockId) -> Self {
         Self::Mutex(lock)
     }
+}
+
+/// Reads the name of a curve.
+pub(crate) fn read_lock_name<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+    let mutexes = LockId::ALL.iter().map(|lock| lock.name());
+    read_name(from, mutexes.chain(RwLockId::ALL.iter().map(|lock| lock.name())))
 }

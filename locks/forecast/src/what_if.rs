@@ -118,6 +118,8 @@ fn costly(curve: &Curve, known: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use kilocore_points::PointSource;
+
     use super::*;
     use crate::closed_form::repairman;
     use crate::from_profile::from_profile;
@@ -139,7 +141,7 @@ mod tests {
             rw_locks: Vec::new(),
             size: RunSize { sections: 4_000, ..RunSize::default() },
             extent: Extent::Needed,
-            kept: None,
+            source: PointSource::unkept(),
         };
         let bounds = [workload.clone(), workload.clone()];
         let profile = profile();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kilocore_forecast::{Extent, Forecast, Question, RunSize, forecast};
 use kilocore_lock_profile::Profile;
 use kilocore_locks::{LockId, RwLockId};
+use kilocore_points::PointSource;
 use kilocore_sim::Sim;
 
 /// The profile of that name, of a real program, and the answer to it with the number of simulations.
@@ -20,7 +21,7 @@ fn answer(profile: &str, extent: Extent) -> (Forecast, usize) {
         rw_locks: RwLockId::for_programs::<Sim>().collect(),
         size: RunSize { sections: 400, ..RunSize::default() },
         extent,
-        kept: None,
+        source: PointSource::unkept(),
     };
     let simulated = AtomicUsize::new(0);
     let count = || {

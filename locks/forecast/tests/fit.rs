@@ -6,6 +6,7 @@ use kilocore_forecast::fit::{
 use kilocore_forecast::{Duration, Extent, RunSize, Workload, simulate};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
 /// Another seed than that of the fit.
 const SEED: u64 = 77;
@@ -44,7 +45,7 @@ fn measurements(cores: &[u32]) -> Measurements {
 
 fn forecast(wanted: &[(LockId, u32)]) -> Vec<Estimate> {
     let machine = machine();
-    let atlas = Atlas::for_workload(&machine, 1, &profiled());
+    let atlas = Atlas::for_workload(PointSource::unkept(), &machine, 1, &profiled());
     let found = fit(&atlas, &measurements(&[6, 12, 24]), &|_, _| {}).unwrap();
     found.forecast(&atlas, wanted, &|_, _| {}).unwrap()
 }
@@ -99,7 +100,8 @@ fn what_is_read_off_lies_where_it_would_be_simulated() {
     let locks = [LockId::Ticket, LockId::Mcs, LockId::Cna, LockId::McsTp].map(|lock| (lock, None));
     let given = measurements(&[6, 24]);
     let outlook = |extent| {
-        let atlas = Atlas::for_workload(&machine, 1, &profiled()).for_extent(extent);
+        let atlas =
+            Atlas::for_workload(PointSource::unkept(), &machine, 1, &profiled()).for_extent(extent);
         let found = fit(&atlas, &given, &|_, _| {}).unwrap();
         let curves = Named::curves(&locks, &given);
         let wanted = Wanted { curves: &curves, cores: &cores };
@@ -122,7 +124,7 @@ fn what_is_read_off_lies_where_it_would_be_simulated() {
 #[test]
 fn two_points_are_too_few() {
     let machine = machine();
-    let atlas = Atlas::for_workload(&machine, 1, &profiled());
+    let atlas = Atlas::for_workload(PointSource::unkept(), &machine, 1, &profiled());
     let mut two = measurements(&[6]);
     two.points.pop();
     let refusal = fit(&atlas, &two, &|_, _| {}).unwrap_err();
@@ -133,7 +135,7 @@ fn two_points_are_too_few() {
 #[test]
 fn measurements_of_no_program_are_refused() {
     let machine = machine();
-    let atlas = Atlas::for_workload(&machine, 1, &profiled());
+    let atlas = Atlas::for_workload(PointSource::unkept(), &machine, 1, &profiled());
     let mut wild = measurements(&[6, 12]);
     for (point, factor) in wild.points.iter_mut().zip([1.0, 1e6, 1e-6, 1e4, 1.0, 1e-5]) {
         point.throughput *= factor;
@@ -145,7 +147,7 @@ fn measurements_of_no_program_are_refused() {
 #[test]
 fn what_the_measurements_say_of_the_workload_is_told() {
     let machine = machine();
-    let atlas = Atlas::for_workload(&machine, 1, &profiled());
+    let atlas = Atlas::for_workload(PointSource::unkept(), &machine, 1, &profiled());
     let found = fit(&atlas, &measurements(&[6, 12, 24]), &|_, _| {}).unwrap();
     let pinned = found.pinned(&atlas);
     let share = pinned.iter().find(|p| p.parameter.starts_with("share of time in")).unwrap();

@@ -13,6 +13,7 @@ use kilocore_lock_profile::Profile;
 use kilocore_lock_report::{FitReport, VariantsReport};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
 use super::lock_of::LockOf;
 use super::profile::{Target, USUAL_MOST_CORES};
@@ -50,9 +51,9 @@ pub(super) fn forecast(
     };
     let measurements = of_machine(file, &table, machine)?;
     let cores = question.cores(machine, &measurements);
-    let kept = question.target.kept(machine);
-    let atlas = question.atlas(machine, profile.as_ref())?;
-    let atlas = atlas.for_extent(question.target.extent()).keeping(kept.as_ref());
+    let source = question.target.source();
+    let atlas = question.atlas(&source, machine, profile.as_ref())?;
+    let atlas = atlas.for_extent(question.target.extent());
 
     let progress = output::progress(0, "weighing workloads");
     let fit = kilocore_forecast::fit::fit(&atlas, &measurements, &show(&progress));
@@ -164,14 +165,15 @@ impl Question<'_> {
     /// The workloads to weigh: all, or those that are left once the locks are known.
     fn atlas<'m>(
         &self,
+        source: &'m PointSource,
         machine: &'m Description,
         profile: Option<&Profile>,
     ) -> Result<Atlas<'m>, Failure> {
         let Some((profile, path)) = profile.zip(self.profile) else {
-            return Ok(Atlas::new(machine, self.target.seed()));
+            return Ok(Atlas::new(source, machine, self.target.seed()));
         };
         let profiled = from_profile(profile).map_err(|gap| Failure::from(gap).about(path))?;
-        Ok(Atlas::for_workload(machine, self.target.seed(), &profiled.workload))
+        Ok(Atlas::for_workload(source, machine, self.target.seed(), &profiled.workload))
     }
 }
 

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
-use kilocore_forecast::{Extent, Forecast, Kept, Question, RunSize, forecast};
+use kilocore_forecast::{Extent, Forecast, Question, RunSize, forecast};
 use kilocore_lock_profile::Profile;
 use kilocore_lock_report::ForecastReport;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
+use kilocore_points::{PointSource, keeps};
 use kilocore_sim::Sim;
 
-use crate::keeping::keeps;
 use crate::lock_name::rw_lock_for_programs_named;
 use crate::record::locks;
 use crate::usual_machine;
@@ -96,9 +96,9 @@ impl Target {
         keeps(self.no_cache)
     }
 
-    /// What was simulated before for the machine, unless nothing is to be kept, or nothing can be.
-    pub(super) fn kept<'m>(&self, machine: &'m Description) -> Option<Kept<'m>> {
-        self.keeps().then(|| Kept::of_user(machine)).flatten()
+    /// Where simulated points come from.
+    pub(super) fn source(&self) -> PointSource {
+        PointSource::of_user(self.no_cache)
     }
 
     /// How much is to be simulated.
@@ -131,16 +131,9 @@ impl Target {
             self.rwlock.clone()
         };
         let extent = self.extent();
-        let kept = self.kept(machine);
-        let question = Question {
-            machine,
-            cores: cores.0,
-            locks,
-            rw_locks,
-            size,
-            extent,
-            kept: kept.as_ref(),
-        };
+        let source = self.source();
+        let question =
+            Question { machine, cores: cores.0, locks, rw_locks, size, extent, source: &source };
         let progress = output::progress(question.simulations() as u64, "simulating");
         let count = || {
             // There may be more to do than was known at first.

@@ -9,6 +9,7 @@ use kilocore_forecast::{
 use kilocore_lock_profile::Profile;
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
 use super::{Comparison, Entry, Error, ReadWrite, read_index};
 use crate::data::{DataSet, Program};
@@ -26,7 +27,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn question(&self, seed: u64) -> Question<'_> {
+    fn question<'a>(&'a self, source: &'a PointSource, seed: u64) -> Question<'a> {
         let per_node = self.set.machine.cores_per_node;
         let programs = || self.programs.iter();
         // Numbers of nodes that any of the programs was measured on.
@@ -40,7 +41,7 @@ impl Task<'_> {
             rw_locks: Vec::new(),
             size: RunSize { sections: SECTIONS, seed, ..RunSize::default() },
             extent: Extent::Every,
-            kept: None,
+            source,
         }
     }
 }
@@ -69,7 +70,10 @@ fn tasks<'a>(entries: &'a [Entry], sets: &'a [DataSet]) -> Result<Vec<Task<'a>>,
 /// As [`compare`].
 pub fn simulations(profiles: &Path, sets: &[DataSet]) -> Result<usize, Error> {
     let entries = read_index(profiles)?;
-    Ok(tasks(&entries, sets)?.iter().map(|task| task.question(0).simulations()).sum())
+    Ok(tasks(&entries, sets)?
+        .iter()
+        .map(|task| task.question(PointSource::unkept(), 0).simulations())
+        .sum())
 }
 
 /// Forecasts every profile of a folder for every machine that programs it stands for were measured
@@ -82,6 +86,7 @@ pub fn simulations(profiles: &Path, sets: &[DataSet]) -> Result<usize, Error> {
 pub fn compare(
     profiles: &Path,
     sets: &[DataSet],
+    source: &PointSource,
     seed: u64,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Comparison>, Error> {
@@ -89,7 +94,7 @@ pub fn compare(
     let published = PublishedGains::of(sets);
     let mut comparisons = Vec::new();
     for task in tasks(&entries, sets)? {
-        let forecast = forecast(profiles, &task, seed, progress)?;
+        let forecast = forecast(profiles, &task, &task.question(source, seed), progress)?;
         let machine = task.set.machine;
         let compare =
             |program| Comparison::new(task.entry, machine, program, &forecast, &published);
@@ -101,7 +106,7 @@ pub fn compare(
 fn forecast(
     profiles: &Path,
     task: &Task<'_>,
-    seed: u64,
+    question: &Question<'_>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Forecast, Error> {
     let path = profiles.join(&task.entry.name).with_extension("json");
@@ -113,6 +118,5 @@ fn forecast(
     if task.entry.read_write == ReadWrite::Mutex {
         profiled = profiled.with_mutexes_only();
     }
-    forecast_profiled(profiled, &profile, &task.question(seed), progress)
-        .map_err(|e| Error::new(&path, e))
+    forecast_profiled(profiled, &profile, question, progress).map_err(|e| Error::new(&path, e))
 }

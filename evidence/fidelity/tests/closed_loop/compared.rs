@@ -1,8 +1,9 @@
 //! A workload made of a profile beside the true one, both simulated.
 
-use kilocore_forecast::{Job, RunSize, TODAY, TriedLock, Workload, sweep};
+use kilocore_forecast::{PointJob, RunSize, TODAY, TriedLock, Workload};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
 /// Where forecasts and truth are compared.
 pub(crate) const CORES: [u32; 6] = [1, 2, 6, 12, 24, 48];
@@ -47,10 +48,10 @@ impl Compared {
 /// Throughput under today's lock on all numbers of cores, and then under each other lock on the most.
 fn rates(workload: &Workload, machine: &Description) -> Vec<f64> {
     let size = RunSize { sections: SIMULATED, ..RunSize::default() };
-    let job = |lock, cores| Job { workload, lock: TriedLock::Mutex(lock), cores, size };
+    let job = |lock, cores| PointJob { workload, lock: TriedLock::Mutex(lock), cores, size };
     let today = CORES.map(|cores| job(TODAY, cores));
     let tried = TRIED.map(|lock| job(lock, CORES[CORES.len() - 1]));
-    let points = sweep(&[&today[..], &tried[..]].concat(), machine, &|| {});
+    let points = PointSource::unkept().points(machine, &[&today[..], &tried[..]].concat(), &|| {});
     let points = points.expect("the machine has the cores");
     points.iter().map(|point| point.throughput_per_s).collect()
 }

@@ -20,6 +20,7 @@ use kilocore_forecast::{
 };
 use kilocore_lock_profile::Profile;
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
 use clock::{Clock, Timed};
 use planted::{Bench, first, this_host};
@@ -81,7 +82,7 @@ fn question<'a>(machine: &'a Description, cores: &[u32]) -> Question<'a> {
         rw_locks: Vec::new(),
         size: RunSize::default(),
         extent: Extent::Needed,
-        kept: None,
+        source: PointSource::unkept(),
     }
 }
 

@@ -1,15 +1,15 @@
 //! What lock phases and backgrounds do on a machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Extent, Kept, PointError, Workload};
+use crate::{Extent, PointError, PointJob, Workload};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
-use kilocore_sim::in_parallel;
+use kilocore_points::PointSource;
 
-use crate::fit::background::Background;
+use crate::fit::background::{self, Background};
 use crate::fit::catalogue::{self, LockPhase};
 
 /// The index of a lock phase in its atlas.
@@ -37,7 +37,7 @@ pub struct Atlas<'m> {
     machine: &'m Description,
     seed: u64,
     extent: Extent,
-    kept: Option<&'m Kept<'m>>,
+    source: &'m PointSource,
     phases: Vec<LockPhase>,
     points: Mutex<BTreeMap<Key, Simulated>>,
     /// Throughputs of backgrounds by cores.
@@ -45,10 +45,11 @@ pub struct Atlas<'m> {
 }
 
 impl<'m> Atlas<'m> {
-    /// An atlas that tries all lock phases that a program may have.
+    /// An atlas that tries all lock phases that a program may have. What it says does not depend on where points
+    /// come from.
     #[must_use]
-    pub fn new(machine: &'m Description, seed: u64) -> Self {
-        Self::with(machine, seed, catalogue::search())
+    pub fn new(source: &'m PointSource, machine: &'m Description, seed: u64) -> Self {
+        Self::with(source, machine, seed, catalogue::search())
     }
 
     /// An atlas for a program whose locks are known from a profile. Their number, their shares and
@@ -56,16 +57,26 @@ impl<'m> Atlas<'m> {
     ///
     /// Durations of `workload` are cycles of the machine.
     #[must_use]
-    pub fn for_workload(machine: &'m Description, seed: u64, workload: &Workload) -> Self {
-        Self::with(machine, seed, catalogue::profiled(workload))
+    pub fn for_workload(
+        source: &'m PointSource,
+        machine: &'m Description,
+        seed: u64,
+        workload: &Workload,
+    ) -> Self {
+        Self::with(source, machine, seed, catalogue::profiled(workload))
     }
 
-    fn with(machine: &'m Description, seed: u64, phases: Vec<LockPhase>) -> Self {
+    fn with(
+        source: &'m PointSource,
+        machine: &'m Description,
+        seed: u64,
+        phases: Vec<LockPhase>,
+    ) -> Self {
         Self {
+            source,
             machine,
             seed,
             extent: Extent::Every,
-            kept: None,
             phases,
             points: Mutex::default(),
             backgrounds: Mutex::default(),
@@ -81,13 +92,6 @@ impl<'m> Atlas<'m> {
     /// How much is simulated.
     pub(crate) fn extent(&self) -> Extent {
         self.extent
-    }
-
-    /// The same with points of the machine that were simulated before. What the atlas says does not depend
-    /// on them.
-    #[must_use]
-    pub fn keeping(self, kept: Option<&'m Kept<'m>>) -> Self {
-        Self { kept, ..self }
     }
 
     /// The machine on which the atlas was simulated.
@@ -125,27 +129,46 @@ impl<'m> Atlas<'m> {
         Ok(phases.iter().map(row).collect())
     }
 
-    /// The time that `background` takes on each number of cores, relative to one core.
-    pub(crate) fn background(
+    /// The time that each background takes on each number of cores, relative to one core.
+    pub(crate) fn backgrounds(
         &self,
-        background: Background,
         cores: &[u32],
-    ) -> Result<Vec<f64>, PointError> {
+    ) -> Result<Vec<(Background, Vec<f64>)>, PointError> {
         let mut known = self.backgrounds.lock().expect("nothing panics while it holds the times");
-        let mut throughput = |cores: u32| match known.get(&(background, cores)) {
-            Some(&throughput) => Ok::<_, PointError>(throughput),
-            None => {
-                let new = background.throughput_per_s(self.kept, self.machine, cores, self.seed)?;
-                known.insert((background, cores), new);
-                Ok(new)
-            }
+        self.simulate_backgrounds(&mut known, cores)?;
+        let of = |background: Background, cores: u32| match known.get(&(background, cores)) {
+            Some(&throughput) => throughput,
+            None => background.known(cores),
         };
-        let alone = throughput(1)?;
-        let times = cores.iter().map(|&cores| Ok(alone / throughput(cores)?)).collect();
-        if let Some(kept) = self.kept {
-            kept.save();
-        }
-        times
+        let times = |&background: &Background| {
+            let alone = of(background, 1);
+            (background, cores.iter().map(|&cores| alone / of(background, cores)).collect())
+        };
+        Ok(Background::ALL.iter().map(times).collect())
+    }
+
+    /// Adds what is not known yet of these numbers of cores, and of one.
+    fn simulate_backgrounds(
+        &self,
+        known: &mut BTreeMap<(Background, u32), f64>,
+        cores: &[u32],
+    ) -> Result<(), PointError> {
+        let cores: BTreeSet<u32> = cores.iter().copied().chain([1]).collect();
+        let workloads = Background::ALL.iter().filter_map(|&b| Some((b, b.workload()?)));
+        let workloads: Vec<(Background, Workload)> = workloads.collect();
+        let missing: Vec<((Background, u32), &Workload)> = workloads
+            .iter()
+            .flat_map(|(b, workload)| cores.iter().map(move |&cores| ((*b, cores), workload)))
+            .filter(|(key, _)| !known.contains_key(key))
+            .collect();
+        let job = |&((_, cores), workload): &((Background, u32), _)| {
+            background::job(workload, cores, self.seed)
+        };
+        let jobs: Vec<PointJob<'_>> = missing.iter().map(job).collect();
+        let points = self.source.points(self.machine, &jobs, &|| ())?;
+        let throughputs = points.iter().map(|point| point.throughput_per_s);
+        known.extend(missing.iter().map(|&(key, _)| key).zip(throughputs));
+        Ok(())
     }
 
     fn simulate_missing(
@@ -160,28 +183,18 @@ impl<'m> Atlas<'m> {
                 .iter()
                 .flat_map(|&phase| wanted.iter().map(move |&(lock, cores)| (phase, lock, cores)));
             let mut missing: Vec<Key> = all.filter(|key| !points.contains_key(key)).collect();
-            // The longest jobs stand last, because jobs are taken from the end.
-            missing.sort_unstable_by_key(|&(phase, lock, cores)| (cores, phase, lock));
+            missing.sort_unstable();
             missing.dedup();
             missing
         };
         let count = missing.len() as u64;
         let done = AtomicU64::new(0);
         let advance = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, count);
-        let point = |index: usize| {
-            let (phase, lock, cores) = missing[index];
-            self.phases[phase].simulate(
-                self.kept,
-                lock,
-                (self.machine, cores),
-                (self.seed, self.extent),
-            )
+        let job = |&(phase, lock, cores): &Key| {
+            self.phases[phase].job(lock, (self.machine, cores), (self.seed, self.extent))
         };
-        let results = in_parallel(missing.len(), &point, &advance);
-        if let Some(kept) = self.kept {
-            kept.save();
-        }
-        let results: Vec<_> = results.into_iter().collect::<Result<_, _>>()?;
+        let jobs: Vec<PointJob<'_>> = missing.iter().map(job).collect();
+        let results = self.source.points(self.machine, &jobs, &advance)?;
         let mut points = self.locked();
         for (key, point) in missing.iter().zip(results) {
             let simulated = Simulated {

@@ -1,12 +1,9 @@
 //! What a program does besides contending for locks, and what no lock can mend.
 
-use crate::kept::simulate_or_recall;
 use crate::{
-    Duration, Kept, KeptLock, LockUse, MemoryUse, Mode, Placement, PointError, RunSize, Section,
-    Workload,
+    Duration, KeptLock, LockUse, MemoryUse, Mode, Placement, PointJob, RunSize, Section, Workload,
 };
 use kilocore_locks::LockId;
-use kilocore_machine::Description;
 
 /// A phase whose time does not depend on the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,29 +56,33 @@ impl Background {
         }
     }
 
-    /// How often in a second the background is done on `cores` cores of `machine`.
-    pub(crate) fn throughput_per_s(
-        self,
-        kept: Option<&Kept<'_>>,
-        machine: &Description,
-        cores: u32,
-        seed: u64,
-    ) -> Result<f64, PointError> {
-        let workload = match self {
-            Background::Serial => return Ok(1.0),
+    /// The workload that shows how often the background is done. `None` if that is known without.
+    pub(crate) fn workload(self) -> Option<Workload> {
+        match self {
+            Background::Serial | Background::Barriers => None,
+            Background::OneMemory => Some(streaming(Placement::OneNode)),
+            Background::LocalMemory => Some(streaming(Placement::Local)),
+            Background::Faults => Some(in_kernel(Mode::Shared)),
+            Background::Mappings => Some(in_kernel(Mode::Exclusive)),
+        }
+    }
+
+    /// How often a background without a workload is done on `cores` cores, in any unit.
+    pub(crate) fn known(self, cores: u32) -> f64 {
+        match self {
             // Threads may count up a word, or take a mutex and wake each other. Either way they
             // pass one after another, and the program's own locks have no part in that.
-            Background::Barriers => return Ok(1.0 / f64::from(cores)),
-            Background::OneMemory => streaming(Placement::OneNode),
-            Background::LocalMemory => streaming(Placement::Local),
-            Background::Faults => in_kernel(Mode::Shared),
-            Background::Mappings => in_kernel(Mode::Exclusive),
-        };
-        let size = RunSize { sections: SECTIONS, seed, ..RunSize::default() };
-        // The choice does not matter, because there is no lock of the program's.
-        let under = (&workload, LockId::Futex.into());
-        Ok(simulate_or_recall(kept, under, machine, cores, size)?.throughput_per_s)
+            Background::Barriers => 1.0 / f64::from(cores),
+            _ => 1.0,
+        }
     }
+}
+
+/// The simulation of a background's workload on `cores` cores.
+pub(crate) fn job(workload: &Workload, cores: u32, seed: u64) -> PointJob<'_> {
+    let size = RunSize { sections: SECTIONS, seed, ..RunSize::default() };
+    // The choice does not matter, because there is no lock of the program's.
+    PointJob { workload, lock: LockId::Futex.into(), cores, size }
 }
 
 /// Operations simulated for a point.

@@ -1,7 +1,6 @@
 //! The lock phases that a fit tries.
 
-use crate::kept::simulate_or_recall;
-use crate::{Duration, Extent, Kept, Point, PointError, RunSize, Workload};
+use crate::{Duration, Extent, PointJob, RunSize, Workload};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
 
@@ -34,14 +33,13 @@ const SECTIONS_IF_DEAR: u64 = 500;
 const SLICES: u32 = 2;
 
 impl LockPhase {
-    /// Simulates a point of the phase, with the program on `cores` cores.
-    pub(crate) fn simulate(
+    /// A point of the phase to simulate, with the program on `cores` cores.
+    pub(crate) fn job(
         &self,
-        kept: Option<&Kept<'_>>,
         lock: LockId,
         (machine, cores): (&Description, u32),
         (seed, extent): (u64, Extent),
-    ) -> Result<Point, PointError> {
+    ) -> PointJob<'_> {
         let confined = cores;
         let cores = self.threads.cores(confined, machine.hardware_threads());
         let size = RunSize {
@@ -53,7 +51,7 @@ impl LockPhase {
             slices: SLICES,
             sections_if_dear: (extent == Extent::Needed).then_some(SECTIONS_IF_DEAR),
         };
-        simulate_or_recall(kept, (&self.workload, lock.into()), machine, cores, size)
+        PointJob { workload: &self.workload, lock: lock.into(), cores, size }
     }
 }
 

@@ -51,8 +51,7 @@ impl Basis {
             by_phase[phase] = Some((row[0].throughput_per_s, row[1..].to_vec()));
         }
         let cores: Vec<u32> = places.iter().map(|&(_, cores)| cores).collect();
-        let times = |&b: &Background| Ok((b, atlas.background(b, &cores)?));
-        let backgrounds = Background::ALL.iter().map(times).collect::<Result<_, PointError>>()?;
+        let backgrounds = atlas.backgrounds(&cores)?;
         Ok(Self { places: places.to_vec(), phases: by_phase, backgrounds })
     }
 

@@ -13,6 +13,7 @@ use kilocore_lock_profile::Profile;
 use kilocore_lock_report::{ForecastReport, terminal, waits_page};
 use kilocore_locks::LockId;
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 use kilocore_show::{Generated, Report, in_json};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -52,7 +53,7 @@ impl Answer {
             rw_locks: Vec::new(),
             size,
             extent: Extent::Needed,
-            kept: None,
+            source: PointSource::unkept(),
         };
         let forecast = forecast(&profile, &question, &|| {}).expect("the machine has the cores");
         let times = profile.runs[0].checked_times();

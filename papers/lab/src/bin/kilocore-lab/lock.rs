@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, rw_lock_named};
 use kilocore_forecast::{
-    Curve, Duration, ForecastPoint, Job, RunSize, TODAY, TriedLock, Workload, curve_on, sweep,
+    Curve, Duration, ForecastPoint, PointJob, RunSize, TODAY, TriedLock, Workload, curve_on,
 };
 use kilocore_lock_report::CurvesReport;
 use kilocore_lock_report::terminal::curves_table;
 use kilocore_locks::{LockId, RwLockId};
+use kilocore_points::PointSource;
 use kilocore_sim::longest_run;
 use serde::Serialize;
 
@@ -193,14 +194,14 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         seed: arguments.seed,
         ..RunSize::default()
     };
-    let jobs: Vec<Job<'_>> = candidates
+    let jobs: Vec<PointJob<'_>> = candidates
         .iter()
         .flat_map(|(lock, workload)| {
-            cores.0.iter().map(move |&cores| Job { workload, lock: *lock, cores, size })
+            cores.0.iter().map(move |&cores| PointJob { workload, lock: *lock, cores, size })
         })
         .collect();
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    let points = PointSource::unkept().points(&machine, &jobs, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let curves: Vec<Curve> = points
         .chunks(cores.0.len())
