@@ -70,7 +70,7 @@ pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
             references::forecast(file, target.machine.as_deref(), nodes, reports)?;
         }
         FileKind::PageTrace => {
-            pages::forecast(file, target.machine.as_deref(), pool, reports)?;
+            pages::forecast(file, target, pool, reports)?;
         }
         FileKind::EmulatedProgram => {
             return Err(Failure::new(format!(
@@ -98,6 +98,8 @@ impl Arguments {
     fn applicabilities(&self) -> Vec<Applicability> {
         const LOCKS: &[FileKind] = &[FileKind::LockProfile];
         const CURVES: &[FileKind] = &[FileKind::LockProfile, FileKind::Measurements];
+        const POINTS: &[FileKind] =
+            &[FileKind::LockProfile, FileKind::Measurements, FileKind::PageTrace];
         const MEASUREMENTS: &[FileKind] = &[FileKind::Measurements];
         const REFERENCES: &[FileKind] = &[FileKind::References];
         const PAGES: &[FileKind] = &[FileKind::PageTrace];
@@ -108,7 +110,7 @@ impl Arguments {
             Applicability::new("--rwlock", !target.rwlock.is_empty(), LOCKS),
             Applicability::new("--all", target.all, LOCKS),
             Applicability::new("--seed", target.seed.is_some(), CURVES),
-            Applicability::new("--no-cache", target.no_cache, CURVES),
+            Applicability::new("--no-cache", target.no_cache, POINTS),
             Applicability::new("--profile", self.profile.is_some(), MEASUREMENTS),
             Applicability::new("--lock-of", !self.lock_of.is_empty(), MEASUREMENTS),
             Applicability::new("--cpus", nodes.cpus.is_some(), REFERENCES),

@@ -1,10 +1,10 @@
 //! What a run has cost, and what for.
 
 use kilocore_platform::Cycles;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Counts of what happened in a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Account {
     /// Reads of pages that the program keeps for one processor.
     pub private_reads: u64,

@@ -1,13 +1,13 @@
 //! What came out of a run, to be shown.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::account::Account;
 use crate::memory::Memory;
 use crate::rules::Rule;
 
 /// What a policy has come to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The policy under which the references were simulated.
     pub policy: Rule,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use kilocore_machine::names::{UnknownName, find};
 use kilocore_platform::Cycles;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::policies::{
     Adjustable, AdjustableOptions, Balanced, BalancedOptions, Carrefour, CarrefourOptions,
@@ -14,7 +14,7 @@ use crate::policies::{
 use crate::policy::Policy;
 
 /// A policy, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Pages stay where they are.

@@ -2,11 +2,11 @@
 
 use kilocore_figures::percentile;
 use kilocore_show::number;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How long it takes to initialize a page: cycles of the simulated machine, or of the time-stamp counter.
 /// Zeroes if nothing was initialized.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// The mean over all pages that were initialized.
     pub mean: f64,

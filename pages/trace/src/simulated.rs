@@ -24,6 +24,7 @@ mod results;
 mod run;
 mod setting;
 mod study;
+mod sweep;
 mod tables;
 mod world;
 
@@ -31,5 +32,6 @@ pub use handing::Pattern;
 pub use kilocore_pages::Policy;
 pub use meter::Shares;
 pub use results::{Plan, Results, Subject};
-pub use run::{Job, Load, PagesError, Point, RunLength, simulate, sweep};
+pub use run::{Job, Load, PagesError, Point, RunLength, simulate};
 pub use setting::Setting;
+pub use sweep::sweep;

@@ -7,6 +7,7 @@ use kilocore_page_trace::Trace;
 use kilocore_page_trace::simulated::{
     Job, Load, Pattern, Point, Policy, RunLength, Setting, simulate, sweep,
 };
+use kilocore_points::PointSource;
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -27,7 +28,8 @@ fn points(load: Load<'_>, machine: &Description, cores: u32, policies: &[Policy]
         length: RunLength { warm_pages: 700, pages: 500, seed: 1 },
     };
     let jobs: Vec<_> = policies.iter().map(job).collect();
-    sweep(&jobs, machine, &|| {}).expect("the machine has the hardware threads")
+    sweep(PointSource::unkept(), &jobs, machine, &|| {})
+        .expect("the machine has the hardware threads")
 }
 
 fn path_cycles(point: &Point) -> f64 {

@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use kilocore_lab::lru::{Folios, Job, Pattern, RunLength, Setting, Variant, jobs, sweep};
 use kilocore_platform::Cycles;
+use kilocore_points::PointSource;
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -65,8 +66,9 @@ fn run() -> Result<(), Box<dyn Error>> {
         length,
     };
     let jobs = jobs(like, &variants, &factors, &threads);
+    let source = PointSource::of_user(false);
     println!("{pattern} on {}: MB/s and share of lock wait (simulated)", machine.name);
-    for point in sweep(&jobs, &machine, &|| ())? {
+    for point in sweep(&source, &jobs, &machine, &|| ())? {
         println!(
             "{:18}{:6}{:6}{:10.0}{:8.1} %",
             point.variant,

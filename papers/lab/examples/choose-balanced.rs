@@ -13,6 +13,7 @@ use kilocore_lab::numa::{DELAYS, Load, jobs, sweep};
 use kilocore_lab::numa_programs::{Program, Size};
 use kilocore_placement::Setting;
 use kilocore_placement::{BalancedOptions, PageSize, Rule, Weights};
+use kilocore_points::PointSource;
 use kilocore_show::{Table, markdown, number};
 
 // As in `kilocore`: simulated memory lies the same way every time.
@@ -64,17 +65,18 @@ fn variants() -> Vec<(&'static str, BalancedOptions)> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let source = PointSource::of_user(false);
     let mut points = Vec::new();
     for (size, processors, nodes) in INPUTS {
         let loads = Program::ALL.map(|program| Load::Program(program, size));
         let page = PageSize::of(4096).expect("a power of two");
         let mut setting = Setting::published(processors, page);
         (setting.options.nodes, setting.options.processors_per_node) = (nodes, processors / nodes);
-        let fixed = sweep(&jobs(&setting, &loads, &[Rule::Fixed], &DELAYS), &|| {})?;
+        let fixed = sweep(&source, &jobs(&setting, &loads, &[Rule::Fixed], &DELAYS), &|| {})?;
         for (constants, options) in variants() {
             let mut setting = setting.clone();
             setting.policies.balanced = options;
-            for point in sweep(&jobs(&setting, &loads, &[Rule::Balanced], &[]), &|| {})? {
+            for point in sweep(&source, &jobs(&setting, &loads, &[Rule::Balanced], &[]), &|| {})? {
                 let same = fixed.iter().filter(|fixed| fixed.program == point.program);
                 let best_fixed = same.map(|fixed| fixed.outcome.namc).fold(f64::INFINITY, f64::min);
                 points.push(Point {

@@ -10,12 +10,10 @@
 
 use std::error::Error;
 
-use kilocore_lab::sched::locks::{
-    Choice, Job, KernelLock, LOADS, Plan, Point, RunLength, simulate,
-};
+use kilocore_lab::sched::locks::{Choice, Job, KernelLock, LOADS, Plan, Point, RunLength, sweep};
+use kilocore_points::PointSource;
 use kilocore_sched_policy::{LockAwareOptions, PolicyName, Progress, Share};
 use kilocore_show::{Table, markdown, number};
-use kilocore_sim::in_parallel;
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -72,6 +70,7 @@ fn variants() -> Vec<(&'static str, LockAwareOptions)> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let machine = kilocore_machine::find(MACHINE)?;
+    let source = PointSource::of_user(false);
     let length = RunLength::default();
     let best = Plan {
         loads: LOADS.to_vec(),
@@ -81,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         noise: 0,
         length,
     };
-    let best = best.run(&machine, &|| {})?;
+    let best = best.run(&source, &machine, &|| {})?;
     let mut jobs = Vec::new();
     for (constants, lock_aware) in variants() {
         for noise in NOISES {
@@ -94,10 +93,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let points = in_parallel(jobs.len(), &|at| simulate(&jobs[at].1, &machine), &|| {});
+    let (constants, jobs): (Vec<_>, Vec<Job>) = jobs.into_iter().unzip();
+    let points = sweep(&source, &jobs, &machine, &|| {})?;
     let mut varied = Vec::new();
-    for ((constants, job), point) in jobs.iter().zip(points) {
-        varied.push(beside(constants, job, &point?, &best)?);
+    for ((constants, job), point) in constants.into_iter().zip(&jobs).zip(&points) {
+        varied.push(beside(constants, job, point, &best)?);
     }
     print!("{}", markdown::marked("constants", &table(&varied).markdown()));
     Ok(())

@@ -11,13 +11,11 @@
 
 use std::error::Error;
 
-use kilocore_lab::sched::locks::{
-    Job, KernelLock, LOADS, Load, LocksError, RunLength, Section, simulate,
-};
+use kilocore_lab::sched::locks::{Job, KernelLock, LOADS, Load, RunLength, Section, sweep};
 use kilocore_platform::Nanos;
+use kilocore_points::PointSource;
 use kilocore_sched_policy::{LockAwareOptions, PolicyName};
 use kilocore_show::{Table, markdown, number};
-use kilocore_sim::in_parallel;
 
 // As in `kilocore`: simulated memory lies the same way every time.
 #[global_allocator]
@@ -73,18 +71,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let points = in_parallel(jobs.len(), &|at| simulate(&jobs[at].1, &machine), &|| {});
-    let varied = jobs.iter().zip(points).map(|((quarters, job), point)| {
-        let point = point?;
-        Ok(Varied {
+    let (quarters, jobs): (Vec<u64>, Vec<Job>) = jobs.into_iter().unzip();
+    let points = sweep(&PointSource::of_user(false), &jobs, &machine, &|| {})?;
+    let varied =
+        quarters.into_iter().zip(&jobs).zip(&points).map(|((quarters, job), point)| Varied {
             load: job.load.name,
-            quarters: *quarters,
+            quarters,
             policy: job.policy,
             throughput: point.throughput,
             k: point.k,
-        })
-    });
-    let varied: Vec<Varied> = varied.collect::<Result<_, LocksError>>()?;
+        });
+    let varied: Vec<Varied> = varied.collect();
     print!("{}", markdown::marked("lengths", &table(&varied).markdown()));
     Ok(())
 }

@@ -27,10 +27,12 @@ mod program;
 mod replay;
 mod run;
 mod schemes;
+mod sweep;
 mod tally;
 mod world;
 
 pub use builtin::{BuiltinPath, find_path};
-pub use run::{Job, KernelError, Point, Setting, simulate, sweep};
+pub use run::{Job, KernelError, Point, Setting, simulate};
 pub use schemes::TreeScheme;
+pub use sweep::sweep;
 pub use tally::{Limiter, TreeUse};

@@ -2,12 +2,10 @@
 
 use crate::common;
 
-use std::process::Command;
-
 use serde_json::Value;
 
 fn simulate(extra: &[&str]) -> Vec<u8> {
-    let output = Command::new(env!("CARGO_BIN_EXE_kilocore-lab"))
+    let output = common::command()
         .args(["lock", "--machine", "opteron-6344-4s", "--json"])
         .args(extra)
         .output()

@@ -1,6 +1,7 @@
 //! The command line of the experiments, as its users meet it.
 
 mod bad_input;
+mod cache;
 #[path = "readme/commands.rs"]
 mod commands;
 mod common;

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 
 use kilocore_platform::Cycles;
 use kilocore_sim::Found;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Latency;
 
 /// The shares of initialized lines by where they were, from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Shares {
     /// In the core's private cache.
     pub private: f64,

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use crate::Trace;
-use crate::simulated::run::{Job, Load, sweep};
+use crate::simulated::run::{Job, Load};
+use crate::simulated::sweep::sweep;
 use crate::simulated::{PagesError, Pattern, Point, Policy, RunLength, Setting};
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 use kilocore_show::{Across, Generated, Line, Lines, Mark};
 
 /// What was done with pages.
@@ -56,6 +58,7 @@ impl<'a> Plan<'a> {
     /// If a simulated task panics.
     pub fn run(
         self,
+        source: &PointSource,
         generated: Generated,
         on_done: &(dyn Fn() + Sync),
     ) -> Result<Results<'a>, PagesError> {
@@ -69,7 +72,7 @@ impl<'a> Plan<'a> {
             policies.iter().map(move |&policy| Job { setting, policy, load, cores, length })
         };
         let jobs: Vec<_> = self.cores.iter().flat_map(of_cores).collect();
-        let points = sweep(&jobs, self.machine, on_done)?;
+        let points = sweep(source, &jobs, self.machine, on_done)?;
         Ok(Results { plan: self, points, generated })
     }
 }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use crate::{Latency, Script, Trace};
 use kilocore_machine::Description;
 use kilocore_pages::Policy;
-use kilocore_sim::{Options, Random, SimError, Simulation, in_parallel};
-use serde::Serialize;
+use kilocore_points::{Elsewhere, Name, read_name};
+use kilocore_sim::{Options, Random, SimError, Simulation};
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use crate::simulated::handing::{Handing, Pattern};
@@ -44,10 +45,11 @@ impl Default for RunLength {
 }
 
 /// A point of a curve.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Which free page an allocation got.
-    pub policy: &'static str,
+    #[serde(deserialize_with = "read_policy_name")]
+    pub policy: Name,
     /// How many hardware threads ran.
     pub cores: u32,
     /// How long it took to initialize a page, in cycles.
@@ -68,6 +70,13 @@ pub enum PagesError {
     /// The simulation could not be set up, or did not end.
     #[error(transparent)]
     Simulation(#[from] SimError),
+    /// The point is simulated by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
+}
+
+fn read_policy_name<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+    read_name(from, Policy::ALL.map(Policy::name))
 }
 
 /// One point to simulate.
@@ -97,22 +106,6 @@ pub fn simulate(job: &Job<'_>, machine: &Description) -> Result<Point, PagesErro
         Load::Trace(trace) => replay(job, machine, trace),
         Load::Pattern(pattern) => hand(job, machine, pattern),
     }
-}
-
-/// Simulates all jobs on `machine` and returns their points in the order of the jobs. `on_done` is called
-/// after each, from any thread.
-///
-/// # Errors
-/// The error of the first job, in their order, that has one.
-///
-/// # Panics
-/// If a simulated task panics.
-pub fn sweep(
-    jobs: &[Job<'_>],
-    machine: &Description,
-    on_done: &(dyn Fn() + Sync),
-) -> Result<Vec<Point>, PagesError> {
-    in_parallel(jobs.len(), &|index| simulate(&jobs[index], machine), on_done).into_iter().collect()
 }
 
 /// The frames of the pool: several times what the load has at a time, as a machine has.

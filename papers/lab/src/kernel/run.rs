@@ -9,8 +9,9 @@ use kilocore_kernel_path::{Path, PathError};
 use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
 use kilocore_platform::Cycles;
-use kilocore_sim::{Options, Random, SimError, Simulation, in_parallel};
-use serde::Serialize;
+use kilocore_points::{Elsewhere, Name, read_name};
+use kilocore_sim::{Options, Random, SimError, Simulation};
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use crate::kernel::program::{Plan, Seat, program, tree_locks};
@@ -46,10 +47,11 @@ pub struct Job<'a> {
 }
 
 /// A point of a curve.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The scheme's name.
-    pub scheme: &'static str,
+    #[serde(deserialize_with = "read_scheme_name")]
+    pub scheme: Name,
     /// How many cores replayed the path.
     pub cores: u32,
     /// Operations per second.
@@ -89,6 +91,13 @@ pub enum KernelError {
         /// What is wrong.
         error: PathError,
     },
+    /// The point is simulated by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
+}
+
+fn read_scheme_name<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+    read_name(from, TreeScheme::ALL.iter().map(|scheme| scheme.name()))
 }
 
 /// For how many operations of a core alone nothing is counted at first.
@@ -159,25 +168,4 @@ fn seat(machine: &Description, core: u32) -> Seat {
     let cores = machine.topology.cores();
     let (thread, core) = (core / cores, core % cores);
     Seat { node: core / of_a_node, index: core % of_a_node + thread * of_a_node }
-}
-
-/// Simulates all jobs on `machine` and returns their points in the order of the jobs.
-///
-/// `on_done` is called after each job, from any thread. If a job cannot be simulated, this is reported before any
-/// job is started.
-///
-/// # Errors
-/// As for [`simulate`]: the error of the first job, in their order, that has one.
-///
-/// # Panics
-/// If a simulated lock panics.
-pub fn sweep(
-    jobs: &[Job<'_>],
-    machine: &Description,
-    on_done: &(dyn Fn() + Sync),
-) -> Result<Vec<Point>, KernelError> {
-    for job in jobs {
-        Simulation::new(machine, Options { cores: job.cores, seed: job.setting.seed })?;
-    }
-    in_parallel(jobs.len(), &|index| simulate(&jobs[index], machine), on_done).into_iter().collect()
 }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use kilocore_kernel_path::Path;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A lock that cores waited for, or a line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limiter {
     /// Its name in the recording.
     pub name: String,
@@ -17,7 +17,7 @@ pub struct Limiter {
 }
 
 /// How often trees were used in all, while operations were counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TreeUse {
     /// Locks of trees that were taken.
     pub locked: u64,

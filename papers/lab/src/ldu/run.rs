@@ -6,8 +6,9 @@ use std::rc::Rc;
 use kilocore_ldu::Scheme;
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
+use kilocore_points::{Elsewhere, Name, read_name};
 use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use crate::ldu::flusher::flush_now_and_then;
@@ -52,10 +53,11 @@ impl Default for RunLength {
 }
 
 /// A point of a curve.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The scheme: how the reverse mapping was shared.
-    pub scheme: &'static str,
+    #[serde(deserialize_with = "read_scheme_name")]
+    pub scheme: Name,
     /// How many cores the workload ran on.
     pub cores: u32,
     /// Share of the reverse mapping's operations that were updates, in percent.
@@ -79,6 +81,13 @@ pub enum LduError {
     /// The share of updates is not possible.
     #[error("{0} % updates: choose more than 0, and at most 100")]
     Updates(f64),
+    /// The point is simulated by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
+}
+
+fn read_scheme_name<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+    read_name(from, SchemeId::ALL.iter().map(|scheme| scheme.name()))
 }
 
 /// Simulates a point. Of all operations on the reverse mapping, `updates_percent` are updates; the

@@ -1,7 +1,7 @@
-//! Simulates many points at once, on all cores of the host.
+//! Many points at once.
 
 use kilocore_machine::Description;
-use kilocore_sim::in_parallel;
+use kilocore_points::{self as points, Key, PointSource};
 
 use crate::ldu::run::{LduError, Point, RunLength, check, simulate};
 use crate::ldu::schemes::SchemeId;
@@ -22,11 +22,39 @@ pub struct Job<'a> {
     pub length: RunLength,
 }
 
-/// Simulates all jobs on `machine` and returns their points in the order of the jobs.
-///
-/// Each core of the host takes a job whenever it has none, the last jobs first. The result does not
-/// depend on which core takes which job. `on_done` is called after each job, from any thread. If a
-/// job cannot be simulated, this is reported before any job is started.
+impl points::Job for Job<'_> {
+    type Shared = Description;
+    type Point = Point;
+    type Error = LduError;
+
+    const COMPUTATION: &'static str = "deferred updates";
+
+    fn key(&self) -> Key {
+        Key::of(self)
+    }
+
+    fn cost(&self) -> f64 {
+        f64::from(self.cores)
+    }
+
+    fn compute(&self, machine: &Description) -> Result<Point, LduError> {
+        let Self { setting, scheme, cores, updates_percent, length } = *self;
+        simulate(setting, scheme, machine, cores, updates_percent, length)
+    }
+
+    fn shared_words(machine: &Description) -> String {
+        format!("deferred updates on {}", machine.name)
+    }
+
+    fn words(&self) -> String {
+        let Self { setting, scheme, cores, updates_percent, .. } = self;
+        format!("{}, {scheme}, {cores} cores, {updates_percent} % updates", setting.workload)
+    }
+}
+
+/// Returns the points of all jobs on `machine`, in the order of the jobs, as [`PointSource::points`] does. `on_done`
+/// is called after each job, from any thread. If a job cannot be simulated, this is reported before any job is
+/// started.
 ///
 /// # Errors
 /// The same as for [`simulate`]: the error of the first job, in their order, that has one.
@@ -34,6 +62,7 @@ pub struct Job<'a> {
 /// # Panics
 /// If a simulated scheme panics.
 pub fn sweep(
+    source: &PointSource,
     jobs: &[Job<'_>],
     machine: &Description,
     on_done: &(dyn Fn() + Sync),
@@ -41,9 +70,5 @@ pub fn sweep(
     for job in jobs {
         check(machine, job.cores, job.updates_percent, job.length)?;
     }
-    let point = |index: usize| {
-        let Job { setting, scheme, cores, updates_percent, length } = jobs[index];
-        simulate(setting, scheme, machine, cores, updates_percent, length)
-    };
-    in_parallel(jobs.len(), &point, on_done).into_iter().collect()
+    source.points(machine, jobs, on_done)
 }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use kilocore_machine::names::{UnknownName, find};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A pattern of accesses, which all processes have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// New files are written from beginning to end. Memory is fresh: the page allocator hands out

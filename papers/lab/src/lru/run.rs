@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use kilocore_lru::{Class, FrameId, OptionsError, PageLists, Striped};
 use kilocore_machine::{Description, HardwareThread};
+use kilocore_points::{Elsewhere, Name, read_name};
 use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use crate::lru::folios::{Folios, LARGEST_FOLIO};
@@ -37,10 +38,11 @@ impl Default for RunLength {
 }
 
 /// A point of a curve.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The variant: how the lists were divided.
-    pub variant: &'static str,
+    #[serde(deserialize_with = "read_variant_name")]
+    pub variant: Name,
     /// The number of stripes.
     pub factor: u32,
     /// What the processes did.
@@ -79,6 +81,13 @@ pub enum LruError {
         /// What was to be done.
         pattern: Pattern,
     },
+    /// The point is simulated by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
+}
+
+fn read_variant_name<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+    read_name(from, Variant::ALL.map(Variant::name))
 }
 
 const BYTES_PER_PAGE: f64 = 4096.0;

@@ -1,7 +1,7 @@
-//! Simulates many points at once, on all cores of the host.
+//! Many points at once.
 
 use kilocore_machine::Description;
-use kilocore_sim::in_parallel;
+use kilocore_points::{self as points, Key, PointSource};
 
 use crate::lru::run::{Job, LruError, Point, check, simulate};
 use crate::lru::variants::Variant;
@@ -24,11 +24,38 @@ pub fn jobs<'a>(
     jobs
 }
 
-/// Simulates all jobs on `machine` and returns their points in the order of the jobs.
-///
-/// Each core of the host takes a job whenever it has none, the last jobs first. The result does not
-/// depend on which core takes which job. `on_done` is called after each job, from any thread. If a
-/// job cannot be simulated, this is reported before any job is started.
+impl points::Job for Job<'_> {
+    type Shared = Description;
+    type Point = Point;
+    type Error = LruError;
+
+    const COMPUTATION: &'static str = "a page cache's lists";
+
+    fn key(&self) -> Key {
+        Key::of(self)
+    }
+
+    fn cost(&self) -> f64 {
+        f64::from(self.threads)
+    }
+
+    fn compute(&self, machine: &Description) -> Result<Point, LruError> {
+        simulate(self, machine)
+    }
+
+    fn shared_words(machine: &Description) -> String {
+        format!("a page cache's lists on {}", machine.name)
+    }
+
+    fn words(&self) -> String {
+        let Self { pattern, variant, factor, threads, .. } = self;
+        format!("{pattern}, {variant} of {factor}, {threads} threads")
+    }
+}
+
+/// Returns the points of all jobs on `machine`, in the order of the jobs, as [`PointSource::points`] does. `on_done`
+/// is called after each job, from any thread. If a job cannot be simulated, this is reported before any job is
+/// started.
 ///
 /// # Errors
 /// The same as for [`simulate`]: the error of the first job, in their order, that has one.
@@ -36,6 +63,7 @@ pub fn jobs<'a>(
 /// # Panics
 /// If a simulated process panics.
 pub fn sweep(
+    source: &PointSource,
     jobs: &[Job<'_>],
     machine: &Description,
     on_done: &(dyn Fn() + Sync),
@@ -43,5 +71,5 @@ pub fn sweep(
     for job in jobs {
         check(job, machine)?;
     }
-    in_parallel(jobs.len(), &|index| simulate(&jobs[index], machine), on_done).into_iter().collect()
+    source.points(machine, jobs, on_done)
 }

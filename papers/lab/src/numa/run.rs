@@ -10,6 +10,7 @@ use kilocore_placement::{
     SyntheticError,
 };
 use kilocore_platform::Cycles;
+use kilocore_points::Elsewhere;
 use kilocore_sim::{Options as Cores, Sim, SimError, Simulation};
 use serde::Serialize;
 use thiserror::Error;
@@ -80,6 +81,9 @@ pub enum NumaError {
     /// The simulated machine could not be set up, or the program did not end.
     #[error(transparent)]
     Simulation(#[from] SimError),
+    /// The point is simulated by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
 }
 
 /// Simulates a job.

@@ -1,7 +1,7 @@
-//! Simulates many points at once, on all cores of the host.
+//! Many points at once.
 
-use kilocore_placement::{Rule, Setting};
-use kilocore_sim::in_parallel;
+use kilocore_placement::{Outcome, Rule, Setting};
+use kilocore_points::{self as points, Key, PointSource};
 
 use super::run::{Job, Load, NumaError, Point, check, simulate};
 
@@ -32,10 +32,40 @@ pub fn jobs<'a>(
     loads.iter().flat_map(of).collect()
 }
 
-/// Simulates all jobs and returns their points in the order of the jobs.
-///
-/// Each core of the host takes a job whenever it has none. The result does not depend on which core takes
-/// which job. `on_done` is called after each job, from any thread.
+impl points::Job for Job<'_> {
+    type Shared = ();
+    /// What is shown of a point without the program's name, and the time at the end.
+    type Point = (Outcome, u64);
+    type Error = NumaError;
+
+    const COMPUTATION: &'static str = "pages on several nodes";
+
+    fn key(&self) -> Key {
+        Key::of(self)
+    }
+
+    fn cost(&self) -> f64 {
+        // Most of it is the program, which is the same under all policies.
+        0.0
+    }
+
+    fn compute(&self, (): &()) -> Result<(Outcome, u64), NumaError> {
+        simulate(self).map(|point| (point.outcome, point.end_cycles))
+    }
+
+    fn shared_words((): &()) -> String {
+        "pages on several nodes".to_owned()
+    }
+
+    fn words(&self) -> String {
+        let Self { setting, load, rule, delay } = self;
+        let processors = setting.options.processors();
+        format!("{}, {}, delay {delay}, {processors} processors", load.name(), rule.name())
+    }
+}
+
+/// Returns the points of all jobs, in the order of the jobs, as [`PointSource::points`] does. `on_done` is called after
+/// each job, from any thread.
 ///
 /// # Errors
 /// The same as for [`simulate`]: the error of the first job, in their order, that has one. If a job makes
@@ -43,9 +73,19 @@ pub fn jobs<'a>(
 ///
 /// # Panics
 /// If a simulated thread panics.
-pub fn sweep(jobs: &[Job<'_>], on_done: &(dyn Fn() + Sync)) -> Result<Vec<Point>, NumaError> {
+pub fn sweep(
+    source: &PointSource,
+    jobs: &[Job<'_>],
+    on_done: &(dyn Fn() + Sync),
+) -> Result<Vec<Point>, NumaError> {
     for job in jobs {
         check(job)?;
     }
-    in_parallel(jobs.len(), &|index| simulate(&jobs[index]), on_done).into_iter().collect()
+    let points = source.points(&(), jobs, on_done)?;
+    let named = |(job, (outcome, end_cycles)): (&Job<'_>, _)| Point {
+        program: job.load.name(),
+        outcome,
+        end_cycles,
+    };
+    Ok(jobs.iter().zip(points).map(named).collect())
 }

@@ -13,6 +13,7 @@
 
 mod contender;
 mod experiment;
+mod job;
 mod metrics;
 mod mix;
 mod optimum;

@@ -28,4 +28,4 @@ pub use loads::{
 };
 pub use point::{Point, jain};
 pub use run::{Job, LocksError, RunLength, simulate};
-pub use sweep::Plan;
+pub use sweep::{Plan, sweep};

@@ -3,9 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// `kilocore-lab`, which keeps nothing.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore-lab"));
+    command.env("KILOCORE_NO_CACHE", "1");
+    command
+}
+
 /// Runs `kilocore-lab` with these arguments.
 pub(crate) fn lab(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kilocore-lab")).args(words).output().expect("it runs")
+    command().args(words).output().expect("it runs")
 }
 
 /// Asserts that the command is refused with a message that holds all the given parts, and prints

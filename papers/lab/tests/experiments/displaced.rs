@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use kilocore_lab::{ldu, lru, numa, numa_programs, sched};
 use kilocore_page_trace::simulated as pages;
 use kilocore_placement::{PageSize, Rule, Setting as Placement};
+use kilocore_points::PointSource;
 use kilocore_sched_policy::{LockAwareOptions, PolicyName};
 use kilocore_sim::displace_memory;
 
@@ -65,7 +66,7 @@ fn lists_of_pages() {
                 threads: 24,
                 length: lru::RunLength { warm_pages: 30, pages: 60, least: 0, seed: 1 },
             };
-            let points = lru::sweep(&[job], &machine, &|| ());
+            let points = lru::sweep(PointSource::unkept(), &[job], &machine, &|| ());
             format!("{:?}", points.expect("the machine has 24 threads"))
         });
     }
@@ -84,7 +85,7 @@ fn page_pools() {
                 cores: 8,
                 length: pages::RunLength { warm_pages: 100, pages: 100, seed: 1 },
             };
-            let points = pages::sweep(&[job], &machine, &|| ());
+            let points = pages::sweep(PointSource::unkept(), &[job], &machine, &|| ());
             format!("{:?}", points.expect("the machine has 8 threads"))
         });
     }

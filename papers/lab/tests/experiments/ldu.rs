@@ -5,6 +5,7 @@ use kilocore_lab::ldu::{
     lmbench_gain_by_times, published, sweep,
 };
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
 /// Short: these schemes need not adapt.
 const LENGTH: RunLength = RunLength {
@@ -25,7 +26,7 @@ fn points(setting: &Setting, which: &[(SchemeId, u32)]) -> Vec<Point> {
     let job =
         |&(scheme, cores)| Job { setting, scheme, cores, updates_percent: 100.0, length: LENGTH };
     let jobs: Vec<Job<'_>> = which.iter().map(job).collect();
-    sweep(&jobs, &machine(), &|| ()).expect("the machine has 120 cores")
+    sweep(PointSource::unkept(), &jobs, &machine(), &|| ()).expect("the machine has 120 cores")
 }
 
 /// By how much a simulated gain may differ from the published one, either way. Above it as below
@@ -102,7 +103,8 @@ fn another_seed_gives_other_points() {
         updates_percent: 80.0,
         length: RunLength { seed, ..LENGTH },
     };
-    let points = sweep(&[job(1), job(2), job(1)], &machine(), &|| ()).unwrap();
+    let points =
+        sweep(PointSource::unkept(), &[job(1), job(2), job(1)], &machine(), &|| ()).unwrap();
     assert_ne!(points[0], points[1]);
     assert_eq!(points[0], points[2]);
 }
@@ -124,7 +126,9 @@ fn what_cannot_be_simulated_is_refused_before_any_work() {
     ] {
         let done = AtomicU32::new(0);
         let count = || _ = done.fetch_add(1, Ordering::Relaxed);
-        let error = sweep(&[job(1, 100.0), bad], &machine(), &count).unwrap_err().to_string();
+        let error = sweep(PointSource::unkept(), &[job(1, 100.0), bad], &machine(), &count)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(part), "{error}");
         assert_eq!(done.into_inner(), 0, "{error}");
     }

@@ -4,6 +4,7 @@ use kilocore_lab::lru::{
     Claims, Folios, Job, Pattern, Point, RunLength, Setting, Variant, claims, jobs, sweep,
 };
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 
 const KNL: &str = "knl-7210";
 const XEON: &str = "xeon-gold-6338-1s";
@@ -36,7 +37,7 @@ fn curve(
         length: RunLength::default(),
     };
     let jobs = jobs(like, &[variant], &[factor], threads);
-    sweep(&jobs, &machine, &|| ()).expect("the machine has the threads")
+    sweep(PointSource::unkept(), &jobs, &machine, &|| ()).expect("the machine has the threads")
 }
 
 fn rates(points: &[Point]) -> Vec<f64> {
@@ -137,18 +138,18 @@ fn points_come_in_the_order_of_the_jobs_and_are_the_same_again() {
             }
         }
     }
-    let once = sweep(&jobs, &machine, &|| ()).unwrap();
+    let once = sweep(PointSource::unkept(), &jobs, &machine, &|| ()).unwrap();
     for (job, point) in jobs.iter().zip(&once) {
         assert_eq!((point.variant, point.threads), (job.variant.name(), job.threads));
         assert_eq!(point.factor, if job.variant.has_factor() { 4 } else { 1 });
         assert!(point.throughput_mb_per_s > 0.0, "{point:?}");
         assert!((0.0..=1.0).contains(&point.lock_wait_share), "{point:?}");
     }
-    assert_eq!(once, sweep(&jobs, &machine, &|| ()).unwrap());
+    assert_eq!(once, sweep(PointSource::unkept(), &jobs, &machine, &|| ()).unwrap());
     for job in &mut jobs {
         job.length.seed = 2;
     }
-    assert_ne!(once, sweep(&jobs, &machine, &|| ()).unwrap());
+    assert_ne!(once, sweep(PointSource::unkept(), &jobs, &machine, &|| ()).unwrap());
 }
 
 #[test]
@@ -171,7 +172,9 @@ fn what_cannot_be_simulated_is_refused_before_any_work() {
     ] {
         let done = AtomicU32::new(0);
         let count = || _ = done.fetch_add(1, Ordering::Relaxed);
-        let error = sweep(&[job(8, 1, 1), bad], &machine, &count).unwrap_err().to_string();
+        let error = sweep(PointSource::unkept(), &[job(8, 1, 1), bad], &machine, &count)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(part), "{error}");
         assert_eq!(done.into_inner(), 0, "{error}");
     }
@@ -197,7 +200,7 @@ fn the_shapes_do_not_depend_on_the_seed() {
                 length,
             };
             let jobs: Vec<Job<'_>> = threads.iter().map(job).collect();
-            rates(&sweep(&jobs, &machine, &|| ()).unwrap())
+            rates(&sweep(PointSource::unkept(), &jobs, &machine, &|| ()).unwrap())
         };
         let (stock, finer) = (rates(Variant::Stock), rates(Variant::Finer));
         let best = (0..threads.len()).max_by(|&a, &b| stock[a].total_cmp(&stock[b])).unwrap();

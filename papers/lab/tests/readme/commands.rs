@@ -70,6 +70,7 @@ pub(crate) fn run(command: &str, folder: &TempDir) -> Output {
         .args(["-c", command])
         .current_dir(folder.path())
         .env("PATH", &path)
+        .env("XDG_CACHE_HOME", folder.path().join(".cache"))
         .output()
         .expect("a shell")
 }

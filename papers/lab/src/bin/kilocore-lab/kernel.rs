@@ -11,6 +11,7 @@ use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::kernel::{Job, Setting, TreeScheme, find_path, sweep};
 use kilocore_lab::ldu::{self, Workload};
+use kilocore_points::PointSource;
 use kilocore_show::{About, Host, Lines, Parameter, Points, Study, Table};
 use results::Results;
 use serde::Serialize;
@@ -68,7 +69,7 @@ fn positive(text: &str) -> Result<f64, String> {
 /// For how many operations of a core alone a point lasts.
 const OPERATIONS: u32 = 200;
 
-pub(crate) fn kernel(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn kernel(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let path = find_path(&arguments.path)?;
@@ -99,7 +100,7 @@ pub(crate) fn kernel(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    let points = sweep(source, &jobs, &machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let results = Results {
         setting: &setting,

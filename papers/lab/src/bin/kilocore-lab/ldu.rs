@@ -13,6 +13,7 @@ use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::ldu::{Job, RunLength, SchemeId, Setting, Workload, sweep};
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 use kilocore_show::{About, Host, Lines, Points, Study, Table};
 use results::Results;
 use serde::Serialize;
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
     reports: Reports,
 }
 
-pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn ldu(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let schemes = chosen(&arguments.scheme, SchemeId::ALL);
@@ -64,7 +65,7 @@ pub(crate) fn ldu(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    let points = sweep(source, &jobs, &machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let results = Results {
         setting: &setting,

@@ -178,7 +178,7 @@ fn check_length(arguments: &Arguments, cores: &CoreList) -> Result<(), Failure> 
     Ok(())
 }
 
-pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn lock(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let per_node = machine.topology.cores_per_node();
@@ -201,7 +201,7 @@ pub(crate) fn lock(arguments: &Arguments) -> Result<ExitCode, Failure> {
         })
         .collect();
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = PointSource::unkept().points(&machine, &jobs, &|| progress.inc(1))?;
+    let points = source.points(&machine, &jobs, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let curves: Vec<Curve> = points
         .chunks(cores.0.len())

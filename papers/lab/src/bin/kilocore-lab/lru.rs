@@ -16,6 +16,7 @@ use kilocore_lab::lru::{
     FolioOrder, Folios, Job, LARGEST_FOLIO, Pattern, RunLength, Setting, Variant, jobs, sweep,
 };
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 use kilocore_show::{About, Host, Lines, Points, Study, Table};
 use results::Results;
 use serde::Serialize;
@@ -54,7 +55,7 @@ pub(crate) struct Arguments {
     reports: Reports,
 }
 
-pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn lru(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;
     let machine = kilocore_machine::find(&arguments.machine)?;
     let variants = chosen(&arguments.variant, &Variant::ALL);
@@ -76,7 +77,7 @@ pub(crate) fn lru(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let jobs = jobs(like, &variants, &factors, &threads);
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &machine, &|| progress.inc(1))?;
+    let points = sweep(source, &jobs, &machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let results = Results {
         setting: &setting,

@@ -15,6 +15,7 @@ mod tables;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use kilocore_points::PointSource;
 use kilocore_sim::SimHeap;
 
 /// Simulations print the same bytes every time.
@@ -35,6 +36,10 @@ static HEAP: SimHeap = SimHeap;
 struct Arguments {
     #[command(subcommand)]
     experiment: Experiment,
+    /// Simulate everything anew, and keep nothing of it for the next time. The answer is the same. So is it
+    /// with `KILOCORE_NO_CACHE` in the environment
+    #[arg(long, global = true)]
+    no_cache: bool,
 }
 
 /// What can be simulated.
@@ -63,14 +68,16 @@ enum Experiment {
 fn main() -> ExitCode {
     kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
     kilocore_process::survive_full_files();
-    let result = match kilocore_command_line::parse::<Arguments>().experiment {
-        Experiment::Lock(arguments) => lock::lock(&arguments),
-        Experiment::Ldu(arguments) => ldu::ldu(&arguments),
-        Experiment::Kernel(arguments) => kernel::kernel(&arguments),
-        Experiment::Lru(arguments) => lru::lru(&arguments),
-        Experiment::Numa(arguments) => numa::numa(&arguments),
-        Experiment::Pages(arguments) => pages::pages(&arguments),
-        Experiment::Sched(arguments) => sched::sched(&arguments),
+    let Arguments { experiment, no_cache } = kilocore_command_line::parse::<Arguments>();
+    let source = PointSource::of_user(no_cache);
+    let result = match experiment {
+        Experiment::Lock(arguments) => lock::lock(&arguments, &source),
+        Experiment::Ldu(arguments) => ldu::ldu(&arguments, &source),
+        Experiment::Kernel(arguments) => kernel::kernel(&arguments, &source),
+        Experiment::Lru(arguments) => lru::lru(&arguments, &source),
+        Experiment::Numa(arguments) => numa::numa(&arguments, &source),
+        Experiment::Pages(arguments) => pages::pages(&arguments, &source),
+        Experiment::Sched(arguments) => sched::sched(&arguments, &source),
         Experiment::Tables(arguments) => tables::tables(&arguments),
     };
     kilocore_command_line::end(result)

@@ -21,6 +21,7 @@ use kilocore_command_line::{Failure, chosen, output};
 use kilocore_lab::numa::{DELAYS, Load, Replay, jobs, sweep};
 use kilocore_lab::numa_programs::{Program, Size};
 use kilocore_placement::{Rule, Synthetic};
+use kilocore_points::PointSource;
 use kilocore_show::{About, Host, Lines, Points, Study, Table};
 use machine::Machine;
 use results::Results;
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
     reports: Reports,
 }
 
-pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn numa(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     let files = match &arguments.trace {
         Some(_) => arguments.reports.files_without_charts("a trace of references")?,
         None => arguments.reports.files()?,
@@ -89,7 +90,7 @@ pub(crate) fn numa(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let jobs = jobs(&setting, &loads, &rules, delays);
     let progress = output::progress(jobs.len() as u64, "simulating");
-    let points = sweep(&jobs, &|| progress.inc(1))?;
+    let points = sweep(source, &jobs, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let results = Results {
         setting: &setting,

@@ -9,6 +9,7 @@ use kilocore_command_line::{CoreList, Failure, chosen, output, within};
 use kilocore_machine::Description;
 use kilocore_page_trace::Trace;
 use kilocore_page_trace::simulated::{Pattern, Plan, Policy, Setting, Subject};
+use kilocore_points::PointSource;
 
 /// The most cores that patterns are simulated on if nothing is said.
 const USUAL_CORES: u32 = 64;
@@ -52,18 +53,22 @@ struct Program {
     used_before_release: Option<f64>,
 }
 
-pub(crate) fn pages(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn pages(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     match &arguments.trace {
         Some(path) => {
             let trace = Trace::read(path)?;
             let name = path.display().to_string();
-            simulate(Subject::Trace { name: &name, trace: &trace }, arguments)
+            simulate(Subject::Trace { name: &name, trace: &trace }, arguments, source)
         }
-        None => simulate(Subject::Pattern(arguments.workload), arguments),
+        None => simulate(Subject::Pattern(arguments.workload), arguments, source),
     }
 }
 
-fn simulate(subject: Subject<'_>, arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn simulate(
+    subject: Subject<'_>,
+    arguments: &Arguments,
+    source: &PointSource,
+) -> Result<ExitCode, Failure> {
     let machine = kilocore_machine::find(&arguments.machine)?;
     let policies = chosen(&arguments.pool, &Policy::ALL);
     let cores = arguments.cores.clone();
@@ -85,7 +90,7 @@ fn simulate(subject: Subject<'_>, arguments: &Arguments) -> Result<ExitCode, Fai
         cores: &cores,
     };
     let progress = output::progress(plan.points() as u64, "simulating");
-    let results = plan.run(output::generated(), &|| progress.inc(1))?;
+    let results = plan.run(source, output::generated(), &|| progress.inc(1))?;
     progress.finish_and_clear();
     arguments.reports.deliver_study(&files, &results)?;
     Ok(ExitCode::SUCCESS)

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure};
 use kilocore_lab::sched::locks::{KernelLock, Load, RunLength, load_named};
+use kilocore_points::PointSource;
 use scheduler_choice::SchedulerChoice;
 
 /// Schedulers that see contention, beside those that do not.
@@ -76,9 +77,9 @@ enum Experiment {
     Cache,
 }
 
-pub(crate) fn sched(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn sched(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     match arguments.experiment {
-        Experiment::Locks => locks::locks(arguments),
-        Experiment::Cache => cache::cache(arguments),
+        Experiment::Locks => locks::locks(arguments, source),
+        Experiment::Cache => cache::cache(arguments, source),
     }
 }

@@ -1,14 +1,14 @@
 //! All policies on all mixes.
 
-use kilocore_sched_policy::Policy;
-use kilocore_sim::in_parallel;
+use kilocore_points::PointSource;
 use kilocore_sim::occupancy::{Hardware, Program};
 
 use super::contender::Contender;
+use super::job::{BestDivision, OneOrder};
 use super::mix::Mix;
-use super::optimum::{Division, divides, division};
+use super::optimum::{Division, divides};
 use super::point::{Point, TaskPoint, jain};
-use super::run::{Ran, RunError, run};
+use super::run::{Ran, RunError};
 use super::setting::Setting;
 
 /// How many steps of progress [`points`] reports: one for each simulation.
@@ -29,6 +29,7 @@ fn with_fair(contenders: &[Contender]) -> Vec<Contender> {
 /// # Errors
 /// If the machine does not have as many cores as the setting says.
 pub fn points(
+    source: &PointSource,
     setting: &Setting,
     mixes: &[Mix],
     contenders: &[Contender],
@@ -38,30 +39,24 @@ pub fn points(
     let hardware = Hardware::new(&setting.machine, setting.cores.min(available));
     let run_all = with_fair(contenders);
     check(setting, &hardware, mixes, contenders)?;
-    let plans: Vec<Option<Division>> = in_parallel(
-        mixes.len(),
-        &|mix| run_all.contains(&Contender::Optimum).then(|| division(&hardware, &mixes[mix])),
-        &|| {},
-    );
+    let divided: Vec<BestDivision<'_>> = match run_all.contains(&Contender::Optimum) {
+        true => mixes.iter().map(|mix| BestDivision { mix }).collect(),
+        false => Vec::new(),
+    };
+    let plans = source.points(&hardware, &divided, &|| {})?;
+    let plans: Vec<Option<&Division>> = (0..mixes.len()).map(|mix| plans.get(mix)).collect();
     let orders = setting.orders as usize;
     let each = run_all.len() * orders;
-    let ran = in_parallel(
-        mixes.len() * each,
-        &|index| {
-            let (mix, contender) = (index / each, run_all[index % each / orders]);
-            let policy = |order: &[usize]| -> Box<dyn Policy> {
-                match (contender, &plans[mix]) {
-                    (Contender::Policy(name), _) => name.policy(),
-                    (Contender::Optimum, Some(plan)) => plan.policy(order),
-                    (Contender::Optimum, None) => unreachable!("all plans were made"),
-                }
-            };
-            let seed = setting.seed + (index % orders) as u64;
-            run(setting, &mixes[mix], seed, &policy)
-        },
-        progress,
-    );
-    let ran = ran.into_iter().collect::<Result<Vec<Ran>, RunError>>()?;
+    let job = |index: usize| {
+        let (mix, contender) = (index / each, run_all[index % each / orders]);
+        let plan = plans[mix].filter(|_| contender == Contender::Optimum);
+        let seed = setting.seed + (index % orders) as u64;
+        OneOrder { mix: &mixes[mix], contender, plan, seed }
+    };
+    let jobs: Vec<OneOrder<'_>> = (0..mixes.len() * each).map(job).collect();
+    // Each order has a seed of its own, and does not depend on how many there are.
+    let shared = Setting { seed: 0, orders: 1, ..setting.clone() };
+    let ran = source.points(&shared, &jobs, progress)?;
     let mut points = Vec::new();
     for ((mix, plan), ran) in mixes.iter().zip(&plans).zip(ran.chunks(each)) {
         let alone: Vec<f64> = alone(&hardware, &mix.programs);
@@ -69,7 +64,7 @@ pub fn points(
             ran.chunks(orders).map(|ran| Done::new(setting, &alone, ran)).collect();
         for (&contender, own) in run_all.iter().zip(&done) {
             if contenders.contains(&contender) {
-                let plan = plan.as_ref().filter(|_| contender == Contender::Optimum);
+                let plan = plan.filter(|_| contender == Contender::Optimum);
                 let point = own.point(setting, mix, contender, &done[0]);
                 points.push(Point { plan: plan.map(|plan| plan.names(mix)), ..point });
             }

@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 use kilocore_platform::Nanos;
 use kilocore_sched_policy::{MOST_TASKS, Planned, Policy, TaskId, divide};
 use kilocore_sim::occupancy::{Hardware, Phase, Program, settled};
+use serde::{Deserialize, Serialize};
 
 use super::mix::Mix;
 
 /// The best division of a mix.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Division {
     /// Sets of tasks, by turns, then by caches.
     pub(crate) sets: Vec<Vec<usize>>,

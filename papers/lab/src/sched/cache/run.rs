@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use kilocore_platform::{Cycles, Platform as _};
+use kilocore_points::Elsewhere;
 use kilocore_sched_policy::Policy;
 use kilocore_sim::occupancy::{Hardware, Program};
 use kilocore_sim::{Options, Random, Sim, SimError, Simulation};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::mix::Mix;
@@ -15,7 +17,8 @@ use crate::sched::driver::{Driver, Noise};
 use crate::sched::record::Span;
 
 /// What the tasks of a mix did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Figures", into = "Figures")]
 pub struct Ran {
     /// Instructions of each task, in the order of the mix.
     pub instructions: Vec<f64>,
@@ -25,6 +28,31 @@ pub struct Ran {
     pub end: Cycles,
     /// Energy of the sockets.
     pub joules: f64,
+}
+
+/// The same in figures of other types, in which it is kept. Times are in cycles.
+#[derive(Serialize, Deserialize)]
+struct Figures {
+    instructions: Vec<f64>,
+    on_core: Vec<u64>,
+    end: u64,
+    joules: f64,
+}
+
+impl From<Figures> for Ran {
+    fn from(figures: Figures) -> Self {
+        let Figures { instructions, on_core, end, joules } = figures;
+        let on_core = on_core.into_iter().map(Cycles).collect();
+        Self { instructions, on_core, end: Cycles(end), joules }
+    }
+}
+
+impl From<Ran> for Figures {
+    fn from(ran: Ran) -> Self {
+        let Ran { instructions, on_core, end, joules } = ran;
+        let on_core = on_core.into_iter().map(|cycles| cycles.0).collect();
+        Self { instructions, on_core, end: end.0, joules }
+    }
 }
 
 /// Why a mix could not be run.
@@ -50,6 +78,9 @@ pub enum RunError {
         /// How many cores were asked for.
         cores: u32,
     },
+    /// The run is simulated, or the optimum is looked for, by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
 }
 
 /// How long a task computes between two looks at what others do.

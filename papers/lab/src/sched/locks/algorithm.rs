@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use kilocore_locks::LockId;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
 /// A lock algorithm, as the kernel of the thesis would have it.
@@ -64,6 +64,12 @@ impl fmt::Display for KernelLock {
 impl Serialize for KernelLock {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for KernelLock {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
     }
 }
 

@@ -1,15 +1,18 @@
 //! What one simulation says.
 
-use serde::Serialize;
+use kilocore_points::{Name, read_name};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::sched::locks::algorithm::KernelLock;
+use crate::sched::locks::loads::LOADS;
 
 /// A point: a load under a lock and a policy on some cores. All figures are of the windows that count,
 /// after the warm-up, unless they say otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The name of the load.
-    pub load: &'static str,
+    #[serde(deserialize_with = "read_load_name")]
+    pub load: Name,
     /// The locks of the kernel.
     pub lock: KernelLock,
     /// The policy, by its name on the command line.
@@ -41,6 +44,10 @@ pub struct Point {
     pub found_after: Option<u32>,
     /// How many windows counted.
     pub windows: u32,
+}
+
+fn read_load_name<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+    read_name(from, LOADS.map(|load| load.name))
 }
 
 /// Jain's index of fairness over shares: the square of their sum over their number times the sum of their

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use kilocore_locks::{LockVisitor, RawLock};
 use kilocore_machine::Description;
 use kilocore_platform::Cycles;
+use kilocore_points::Elsewhere;
 use kilocore_sched_policy::{
     GroupState, GroupStatus, LockAware, LockAwareOptions, Policy, PolicyName,
 };
@@ -66,6 +67,9 @@ pub enum LocksError {
     /// No window counts, or the windows are too short.
     #[error("no window counts; choose at least one, of at least a microsecond")]
     Windows,
+    /// The point is simulated by another process.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
 }
 
 impl Job {

@@ -1,14 +1,64 @@
-//! Simulates many points at once, on all cores of the host.
+//! Many points at once.
 
 use kilocore_machine::Description;
+use kilocore_points::{self as points, Key, PointSource};
 use kilocore_sched_policy::{LockAwareOptions, PolicyName};
-use kilocore_sim::in_parallel;
 
 use crate::sched::locks::algorithm::KernelLock;
 use crate::sched::locks::choice::Choice;
 use crate::sched::locks::load::Load;
 use crate::sched::locks::point::Point;
 use crate::sched::locks::run::{Job, LocksError, RunLength, check, simulate};
+
+impl points::Job for Job {
+    type Shared = Description;
+    type Point = Point;
+    type Error = LocksError;
+
+    const COMPUTATION: &'static str = "schedulers and locks";
+
+    fn key(&self) -> Key {
+        Key::of(self)
+    }
+
+    fn cost(&self) -> f64 {
+        let span = self.span();
+        f64::from(self.cores) * f64::from(span.warm_up + span.windows)
+    }
+
+    fn compute(&self, machine: &Description) -> Result<Point, LocksError> {
+        simulate(self, machine)
+    }
+
+    fn shared_words(machine: &Description) -> String {
+        format!("schedulers and locks on {}", machine.name)
+    }
+
+    fn words(&self) -> String {
+        let Self { load, lock, policy, cores, .. } = self;
+        format!("{}, {lock}, {policy}, {cores} cores", load.name)
+    }
+}
+
+/// Returns the points of all jobs on `machine`, in the order of the jobs, as [`PointSource::points`] does. `on_done`
+/// is called after each job, from any thread.
+///
+/// # Errors
+/// The same as for [`simulate`], before anything is simulated if possible.
+///
+/// # Panics
+/// If a simulated process panics.
+pub fn sweep(
+    source: &PointSource,
+    jobs: &[Job],
+    machine: &Description,
+    on_done: &(dyn Fn() + Sync),
+) -> Result<Vec<Point>, LocksError> {
+    for job in jobs {
+        check(job, machine)?;
+    }
+    source.points(machine, jobs, on_done)
+}
 
 /// All that is to be compared.
 #[derive(Debug, Clone)]
@@ -73,8 +123,7 @@ impl Plan {
     }
 
     /// Simulates all of it, and returns a point for each load, lock, choice and number of cores, in this
-    /// order. Each core of the host takes a simulation whenever it has none; the result does not depend
-    /// on which takes which. `on_done` is called after each simulation, from any thread.
+    /// order. `on_done` is called after each simulation, from any thread.
     ///
     /// # Errors
     /// The same as for [`simulate`], before anything is simulated if possible.
@@ -83,16 +132,13 @@ impl Plan {
     /// If a simulated process panics.
     pub fn run(
         &self,
+        source: &PointSource,
         machine: &Description,
         on_done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Point>, LocksError> {
         let contests = self.contests();
         let jobs = self.jobs(&contests);
-        for job in &jobs {
-            check(job, machine)?;
-        }
-        let points = in_parallel(jobs.len(), &|index| simulate(&jobs[index], machine), on_done);
-        let points: Vec<Point> = points.into_iter().collect::<Result<_, _>>()?;
+        let points = sweep(source, &jobs, machine, on_done)?;
         let (bases, mut rest) = points.split_at(self.loads.len());
         let mut best = Vec::with_capacity(contests.len());
         for contest in contests {

@@ -8,6 +8,7 @@ use kilocore_lab::sched::cache::{
     Contender, Mix, Point, RunError, Setting, judge, mixes, points, run as run_one,
 };
 use kilocore_platform::Nanos;
+use kilocore_points::PointSource;
 use kilocore_sched_policy::{Counters, Machine, Order, Policy, PolicyName, TaskId, Window};
 use kilocore_sim::occupancy::{Hardware, nas, synthetic};
 
@@ -26,7 +27,8 @@ fn arithmetic() -> Mix {
 }
 
 fn run(setting: &Setting, mix: Mix, contenders: &[Contender]) -> Vec<Point> {
-    points(setting, &[mix], contenders, &|| {}).expect("a machine with as many cores")
+    points(PointSource::unkept(), setting, &[mix], contenders, &|| {})
+        .expect("a machine with as many cores")
 }
 
 #[test]
@@ -131,10 +133,13 @@ fn windows_add_up_to_what_tasks_did() {
 #[test]
 fn cores_that_tasks_do_not_fill_have_no_optimum() {
     let setting = Setting { cores: 6, ..short() };
-    let error = points(&setting, &mixes()[..1], &[Contender::Optimum], &|| {}).unwrap_err();
+    let error =
+        points(PointSource::unkept(), &setting, &mixes()[..1], &[Contender::Optimum], &|| {})
+            .unwrap_err();
     assert!(matches!(error, RunError::NoOptimum { cores: 6, .. }), "{error}");
     let setting = Setting { cores: 9, ..short() };
-    let error = points(&setting, &mixes()[..1], &[Contender::FAIR], &|| {}).unwrap_err();
+    let error = points(PointSource::unkept(), &setting, &mixes()[..1], &[Contender::FAIR], &|| {})
+        .unwrap_err();
     assert!(error.to_string().contains("8 hardware threads"), "{error}");
 }
 

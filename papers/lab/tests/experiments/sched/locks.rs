@@ -5,6 +5,7 @@ use kilocore_lab::sched::locks::{
     SOCKBENCH, jain, load_named, simulate,
 };
 use kilocore_machine::Description;
+use kilocore_points::PointSource;
 use kilocore_sched_policy::{LockAwareOptions, PolicyName};
 use kilocore_sim::SimError;
 
@@ -104,7 +105,7 @@ fn the_lock_aware_policy_finds_nearly_the_best_fixed_number_of_cores() {
     let choices = ["fair", "lock-aware", "best-static"].map(|name| name.parse::<Choice>().unwrap());
     let plan = plan(MMAPBENCH, &[KernelLock::Spin], &choices, &[16]);
     assert_eq!(plan.simulations(), 1 + 2 + 16);
-    let points = plan.run(&opteron(), &|| ()).unwrap();
+    let points = plan.run(PointSource::unkept(), &opteron(), &|| ()).unwrap();
     let [fair, aware, best] = &points[..] else { panic!("{points:?}") };
     assert_eq!(best.policy, "best-static");
     assert!(aware.k.unwrap().abs_diff(best.k.unwrap()) <= 1, "{points:?}");
@@ -123,7 +124,7 @@ fn a_load_that_does_not_fight_is_left_alone() {
 fn a_plan_has_its_points_in_order_and_speedups_over_one_core_with_the_spin_lock() {
     let locks = [KernelLock::Mutex, KernelLock::Spin];
     let plan = plan(KERNBENCH, &locks, &[Choice::Policy(PolicyName::Fair)], &[1, 3]);
-    let points = plan.run(&opteron(), &|| ()).unwrap();
+    let points = plan.run(PointSource::unkept(), &opteron(), &|| ()).unwrap();
     let order: Vec<(KernelLock, u32)> =
         points.iter().map(|point| (point.lock, point.cores)).collect();
     let (spin, mutex) = (KernelLock::Spin, KernelLock::Mutex);

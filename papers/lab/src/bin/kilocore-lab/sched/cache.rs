@@ -10,6 +10,7 @@ use document::{Document, points};
 use kilocore_command_line::{Failure, chosen, output};
 use kilocore_lab::sched::cache::{self, Contender, Mix, Setting, judge, mixes};
 use kilocore_platform::Nanos;
+use kilocore_points::PointSource;
 use kilocore_show::{About, Host, Lines, Parameter, Points, Study, Table};
 use kilocore_sim::occupancy::{Hardware, nas};
 use results::Results;
@@ -18,14 +19,14 @@ use serde::Serialize;
 use super::Arguments;
 use super::scheduler_choice::for_caches;
 
-pub(super) fn cache(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(super) fn cache(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;
     let setting = setting(arguments)?;
     let contenders = chosen(&for_caches(&arguments.scheduler)?, &Contender::ALL);
     let mixes = chosen_mixes(&arguments.mix)?;
     let steps = cache::results(&setting, &mixes, &contenders);
     let progress = output::progress(steps as u64, "simulating");
-    let points = cache::points(&setting, &mixes, &contenders, &|| progress.inc(1))?;
+    let points = cache::points(source, &setting, &mixes, &contenders, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let hardware = Hardware::new(&setting.machine, setting.cores);
     let metrics = judge(&hardware, &nas());

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use document::{Document, points};
 use kilocore_command_line::{CoreList, Failure, chosen, output};
 use kilocore_lab::sched::locks::{Choice, KernelLock, LOADS, Plan, RunLength};
+use kilocore_points::PointSource;
 use kilocore_show::{About, Host, Lines, Parameter, Points, Study, Table};
 use results::Results;
 use serde::Serialize;
@@ -19,7 +20,7 @@ use super::scheduler_choice::for_locks;
 /// The AMD machine of the thesis.
 const MACHINE: &str = "opteron-8356-8s";
 
-pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(super) fn locks(arguments: &Arguments, source: &PointSource) -> Result<ExitCode, Failure> {
     let files = arguments.reports.files()?;
     if !arguments.mix.is_empty() {
         return Err(Failure::new("--mix is for --experiment cache; for locks, choose --workload"));
@@ -43,7 +44,7 @@ pub(super) fn locks(arguments: &Arguments) -> Result<ExitCode, Failure> {
         },
     };
     let progress = output::progress(plan.simulations() as u64, "simulating");
-    let points = plan.run(&machine, &|| progress.inc(1))?;
+    let points = plan.run(source, &machine, &|| progress.inc(1))?;
     progress.finish_and_clear();
     let results = Results { machine: &machine, plan: &plan, points: &points };
     arguments.reports.deliver_study(&files, &results)?;
