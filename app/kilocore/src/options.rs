@@ -119,7 +119,8 @@ fn page() -> String {
     let mut page = String::from(
         "# Options\n\nEach option of `kilocore` means one thing, wherever it stands. `kilocore COMMAND --help` says \
          more.\nThis page is made from the command line itself; `KILOCORE_WRITE_OPTIONS=1 cargo test \
-         --release -p kilocore\n--bin kilocore options` writes it anew.\n\n| option | meaning | where |\n| --- | \
+         --release -p kilocore\n--bin kilocore options` writes it anew. `kilocore-lab` has \
+         `--no-cache` as well, before or after\nthe name of an experiment.\n\n| option | meaning | where |\n| --- | \
          --- | --- |\n",
     );
     for (option, meanings) in options() {
