@@ -18,7 +18,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     let data = Path::new("data");
     let sets = DataSet::read_all(&data.join("litl"))?;
-    let source = PointSource::of_user(false);
+    let source = PointSource::of_user(false)?;
     let comparisons = compare(&data.join("profiles"), &sets, &source, 1, &|| ())?;
     let text = markdown(&comparisons);
     let [page, folder] = words.as_slice() else {

@@ -77,7 +77,7 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     // Whatever may be wrong with the input is found before the long work.
     let material = arguments.docs.as_ref().map(|folder| Material::read(arguments, folder, &sets));
     let material = material.transpose()?;
-    let source = PointSource::of_user(arguments.no_cache);
+    let source = PointSource::of_user(arguments.no_cache).map_err(|error| error.to_string())?;
     let answers = answers(arguments, &source, &sets, &settings)?;
     if let Some(material) = material {
         material.write_page(arguments, &source, &sets, &answers)?;

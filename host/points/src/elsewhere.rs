@@ -2,29 +2,52 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::Key;
 
 /// A point that was asked for and is not kept.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Missing {
-    /// Its key, for [`PointSource::sharing`](crate::PointSource::sharing).
+    /// Its key.
     pub key: Key,
     /// The name of the computation.
-    pub computation: &'static str,
+    pub computation: String,
     /// About how long it takes, compared with others of the same computation.
     pub cost: f64,
     /// How it is named to a person.
     pub words: String,
 }
 
-/// What has come of points that a process was to compute.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Those that are kept: computed by this process, or by another one before.
-    pub kept: BTreeSet<Key>,
-    /// Those that cannot be computed, and why.
-    pub failed: BTreeMap<Key, String>,
+/// A point that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct KeptPoint {
+    /// Its key.
+    pub key: Key,
+    /// How long it took to compute it, in seconds: 0 if it was kept before.
+    pub seconds: f64,
+}
+
+/// A point that cannot be computed, or cannot be kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedPoint {
+    /// Its key.
+    pub key: Key,
+    /// Why.
+    pub why: String,
+}
+
+/// What a process reports of the points that it was asked about.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Of a process that computes nothing: what was asked for and is not kept. The costliest of each computation first.
+    pub missing: Vec<Missing>,
+    /// Of one that computes a share: what of this is kept.
+    pub kept: Vec<KeptPoint>,
+    /// Of one that computes a share: what of this cannot be.
+    pub failed: Vec<FailedPoint>,
 }
 
 /// Which points a process computes.
@@ -35,40 +58,61 @@ pub(crate) enum Mode {
     /// None. Those that are missing are collected.
     Listing(Mutex<BTreeMap<Key, Missing>>),
     /// These alone.
-    Sharing(BTreeSet<Key>, Mutex<Outcome>),
+    Sharing(BTreeSet<Key>, Mutex<Shared>),
+}
+
+/// What has come of a share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    kept: BTreeMap<Key, Duration>,
+    failed: BTreeMap<Key, String>,
 }
 
 impl Mode {
-    /// What is missing, the costliest of a computation first.
-    pub(crate) fn missing(&self) -> Vec<Missing> {
-        let Self::Listing(missing) = self else { return Vec::new() };
-        let mut missing: Vec<Missing> = locked(missing).values().cloned().collect();
-        missing.sort_by(|a, b| {
-            a.computation.cmp(b.computation).then(b.cost.total_cmp(&a.cost)).then(a.key.cmp(&b.key))
-        });
-        missing
+    /// What has come so far.
+    pub(crate) fn report(&self) -> Report {
+        match self {
+            Self::Every => Report::default(),
+            Self::Listing(missing) => {
+                let mut missing: Vec<Missing> = locked(missing).values().cloned().collect();
+                missing.sort_by(|a, b| {
+                    let by_computation = a.computation.cmp(&b.computation);
+                    by_computation.then(b.cost.total_cmp(&a.cost)).then(a.key.cmp(&b.key))
+                });
+                Report { missing, ..Report::default() }
+            }
+            Self::Sharing(_, shared) => {
+                let Shared { kept, failed } = &*locked(shared);
+                let kept = kept.iter();
+                let failed = failed.iter();
+                Report {
+                    missing: Vec::new(),
+                    kept: kept
+                        .map(|(&key, took)| KeptPoint { key, seconds: took.as_secs_f64() })
+                        .collect(),
+                    failed: failed
+                        .map(|(&key, why)| FailedPoint { key, why: why.clone() })
+                        .collect(),
+                }
+            }
+        }
     }
 
-    pub(crate) fn outcome(&self) -> Outcome {
-        let Self::Sharing(_, outcome) = self else { return Outcome::default() };
-        locked(outcome).clone()
-    }
-
-    /// Notes that a point is kept.
-    pub(crate) fn note_kept(&self, key: Key) {
-        if let Self::Sharing(keys, outcome) = self
+    /// Notes that a point is kept, and how long it took to compute it, if this process has.
+    pub(crate) fn note_kept(&self, key: Key, took: Duration) {
+        if let Self::Sharing(keys, shared) = self
             && keys.contains(&key)
         {
-            locked(outcome).kept.insert(key);
+            locked(shared).kept.entry(key).or_insert(took);
         }
     }
 
     /// Notes that a point cannot be computed, or not be kept.
     pub(crate) fn note_failed(&self, key: Key, why: impl FnOnce() -> String) {
-        if let Self::Sharing(keys, outcome) = self
+        if let Self::Sharing(keys, shared) = self
             && keys.contains(&key)
         {
-            locked(outcome).failed.insert(key, why());
+            locked(shared).failed.insert(key, why());
         }
     }
 

@@ -9,22 +9,27 @@ use crate::{Batch, Key, Store, Subject};
 /// After so long, what was computed is written. A command that is ended loses no more than that.
 const FLUSHED_AFTER: Duration = Duration::from_secs(1);
 
-/// All points that a process knows, of each subject that it has asked for, and the folder in which they are kept.
+/// All points that a process knows, of each subject that it has asked for, and the folders in which they are kept.
 #[derive(Debug)]
 pub(crate) struct AllKept {
-    store: Store,
+    /// The folders in which they are kept. All have what is computed; what one of them has is known.
+    stores: Vec<Store>,
     subjects: Mutex<BTreeMap<Subject, Arc<Kept>>>,
 }
 
 impl AllKept {
-    pub(crate) fn new(store: Store) -> Self {
-        Self { store, subjects: Mutex::default() }
+    pub(crate) fn new(stores: Vec<Store>) -> Self {
+        Self { stores, subjects: Mutex::default() }
     }
 
     /// The points of a subject. They are read when they are first asked for.
     pub(crate) fn of(&self, subject: Subject) -> Arc<Kept> {
         let mut subjects = locked(&self.subjects);
-        let read = || Arc::new(Kept::new(subject, self.store.read(&subject)));
+        let read = || {
+            let mut known = Batch::default();
+            self.stores.iter().for_each(|store| known.append(store.read(&subject)));
+            Arc::new(Kept::new(subject, known))
+        };
         Arc::clone(subjects.entry(subject).or_insert_with(read))
     }
 
@@ -47,7 +52,9 @@ impl AllKept {
     /// What cannot be written is computed again another time.
     fn write(&self, subject: &Subject, batch: Batch) {
         if !batch.is_empty() {
-            let _ = self.store.write(subject, batch);
+            for store in &self.stores {
+                let _ = store.write(subject, batch.clone());
+            }
         }
     }
 }

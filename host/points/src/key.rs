@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Display, Write};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 /// A digest of all that a point depends on.
@@ -84,6 +85,20 @@ impl Display for Key {
 impl Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Key({self})")
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        Self::from_text(&text)
+            .ok_or_else(|| de::Error::custom("no key: one has 64 hexadecimal digits"))
     }
 }
 

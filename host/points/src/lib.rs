@@ -17,8 +17,8 @@
 //! # Several processes
 //! A command that asks a source for points can be asked which these are: run with a source that is
 //! [listing](PointSource::listing), it computes nothing, and says what is [missing](PointSource::missing). Run with one
-//! that is [sharing](PointSource::sharing), it computes only what it is given, and says what has
-//! [come of it](PointSource::outcome). So a thousand points can be divided among processes that all run the same
+//! that is [sharing](PointSource::sharing), it computes only what it is given, and [reports](PointSource::report) what has
+//! come of it. A process that is given [`Orders`] does the one or the other. So a thousand points can be divided among processes that all run the same
 //! command, and none has to know what the command does. A point that such a process does not have is the error
 //! [`Elsewhere`].
 //!
@@ -38,16 +38,18 @@ mod job;
 mod kept;
 mod key;
 mod name;
+mod orders;
 mod parallel;
 mod source;
 mod store;
 mod subject;
 
 pub use batch::{Batch, MOST_POINT_BYTES};
-pub use elsewhere::{Missing, Outcome};
+pub use elsewhere::{FailedPoint, KeptPoint, Missing, Report};
 pub use job::{Elsewhere, Job};
 pub use key::Key;
 pub use name::{Name, read_name};
+pub use orders::{ORDERS, Orders, OrdersError};
 pub use source::{PointSource, keeps};
 pub use store::{MOST_BYTES, Store};
 pub use subject::{Subject, Version};

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crate::elsewhere::Mode;
 use crate::encoding;
 use crate::kept::{AllKept, Kept};
+use crate::orders::write_report;
 use crate::parallel::in_parallel;
-use crate::{Elsewhere, Job, Key, Missing, Outcome, Store, Subject, Version};
+use crate::{Elsewhere, Job, Key, Missing, Orders, OrdersError, Report, Store, Subject, Version};
 
 /// If this variable is set and not empty, nothing is kept.
 const NO_CACHE: &str = "KILOCORE_NO_CACHE";
@@ -30,9 +32,11 @@ pub struct PointSource {
     /// The points that are kept, and what computes them. `None` if none are.
     kept: Option<(AllKept, Version)>,
     mode: Mode,
+    /// Where what has come is written in the end.
+    report: Option<PathBuf>,
 }
 
-static UNKEPT: PointSource = PointSource { kept: None, mode: Mode::Every };
+static UNKEPT: PointSource = PointSource { kept: None, mode: Mode::Every, report: None };
 
 impl PointSource {
     /// Computes all, and keeps nothing.
@@ -42,11 +46,25 @@ impl PointSource {
     }
 
     /// Points of this user's, in the folder `kilocore/points` of the one in which programs of this user keep what they
-    /// can do without. Nothing is kept if [`keeps`] says so, or if nothing can be.
-    #[must_use]
-    pub fn of_user(no_cache: bool) -> Self {
-        let store = keeps(no_cache).then(|| Store::of_user().ok()).flatten();
-        Self::in_store(store)
+    /// can do without. Nothing is kept if [`keeps`] says so, or if nothing can be. If the environment has [`Orders`], they
+    /// are followed.
+    ///
+    /// # Errors
+    /// If there are orders that cannot be.
+    pub fn of_user(no_cache: bool) -> Result<Self, OrdersError> {
+        let of_user = keeps(no_cache).then(|| Store::of_user().ok()).flatten();
+        let Some(Orders { folder, report, share }) = Orders::of_environment()? else {
+            return Ok(Self::in_stores(of_user.into_iter().collect()));
+        };
+        let of_orders = Store::without_limit(&folder);
+        let of_orders = of_orders.map_err(|source| OrdersError::Folder { folder, source })?;
+        let all = Self::in_stores([of_orders].into_iter().chain(of_user).collect());
+        let mut told = match share {
+            Some(keys) => all.sharing(keys),
+            None => all.listing(),
+        };
+        told.report = Some(report);
+        Ok(told)
     }
 
     /// Points in the folder `kilocore/points` of one that is named.
@@ -54,25 +72,31 @@ impl PointSource {
     /// # Errors
     /// If the folder is not this user's alone, or those of the system.
     pub fn kept_in(folder: &Path) -> io::Result<Self> {
-        Store::below(folder).map(|store| Self::in_store(Some(store)))
+        Store::below(folder).map(|store| Self::in_stores(vec![store]))
     }
 
-    fn in_store(store: Option<Store>) -> Self {
-        let kept = store.map(AllKept::new).zip(Version::of_this_program());
-        Self { kept, mode: Mode::Every }
+    fn in_stores(stores: Vec<Store>) -> Self {
+        let kept =
+            (!stores.is_empty()).then(|| AllKept::new(stores)).zip(Version::of_this_program());
+        Self { kept, mode: Mode::Every, report: None }
     }
 
     /// The same, but nothing is computed: what is not kept is [`missing`](Self::missing), and has the error
     /// [`Elsewhere`].
     #[must_use]
     pub fn listing(self) -> Self {
-        Self { mode: Mode::Listing(Mutex::default()), ..self }
+        self.in_mode(Mode::Listing(Mutex::default()))
     }
 
     /// The same, but only the points of these keys are computed. What else is not kept has the error [`Elsewhere`].
     #[must_use]
     pub fn sharing(self, keys: BTreeSet<Key>) -> Self {
-        Self { mode: Mode::Sharing(keys, Mutex::default()), ..self }
+        self.in_mode(Mode::Sharing(keys, Mutex::default()))
+    }
+
+    fn in_mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
     }
 
     /// What was asked for so far and is not kept, if this one is [`listing`](Self::listing): the costliest of each
@@ -82,15 +106,15 @@ impl PointSource {
     /// nothing is missing.
     #[must_use]
     pub fn missing(&self) -> Vec<Missing> {
-        self.mode.missing()
+        self.mode.report().missing
     }
 
-    /// What has come so far of the points that are to be computed here, if this one is [`sharing`](Self::sharing). All
-    /// that was computed is written first. A key that is in neither list was not asked for.
+    /// What has come so far, if this one is [`listing`](Self::listing) or [`sharing`](Self::sharing). All that was
+    /// computed is written first. A key of a share that is in neither list was not asked for.
     #[must_use]
-    pub fn outcome(&self) -> Outcome {
+    pub fn report(&self) -> Report {
         self.flush();
-        self.mode.outcome()
+        self.mode.report()
     }
 
     /// Writes all that was computed and not written yet. That happens now and then while points are computed, and when
@@ -138,6 +162,15 @@ impl PointSource {
     }
 }
 
+impl Drop for PointSource {
+    fn drop(&mut self) {
+        if let Some(file) = &self.report {
+            // Whoever asked for it finds none, and takes this process for lost.
+            let _ = write_report(file, &self.report());
+        }
+    }
+}
+
 /// Points of one subject that are asked for.
 struct Asked<'a, J: Job> {
     source: &'a PointSource,
@@ -163,21 +196,22 @@ impl<'a, J: Job> Asked<'a, J> {
         let Self { source: PointSource { mode, .. }, shared, .. } = self;
         let key = self.subject.key(job.key());
         if let Some(point) = self.known(&key) {
-            mode.note_kept(key);
+            mode.note_kept(key, Duration::ZERO);
             return Ok(point);
         }
         let missing = || Missing {
             key,
-            computation: J::COMPUTATION,
+            computation: J::COMPUTATION.to_owned(),
             cost: job.cost(),
             words: format!("{}: {}", J::shared_words(shared), job.words()),
         };
         if !mode.computes(key, missing) {
             return Err(Elsewhere.into());
         }
+        let begun = Instant::now();
         let computed = job.compute(shared);
         match &computed {
-            Ok(point) => self.keep(key, point),
+            Ok(point) => self.keep(key, point, begun.elapsed()),
             Err(error) => mode.note_failed(key, || error.to_string()),
         }
         computed
@@ -189,7 +223,7 @@ impl<'a, J: Job> Asked<'a, J> {
         encoding::read(&kept.get(key)?).ok()
     }
 
-    fn keep(&self, key: Key, point: &J::Point) {
+    fn keep(&self, key: Key, point: &J::Point, took: Duration) {
         let mode = &self.source.mode;
         let Some((all, kept)) = &self.kept else {
             return mode.note_failed(key, || "nothing can be kept".to_owned());
@@ -197,7 +231,7 @@ impl<'a, J: Job> Asked<'a, J> {
         match encoding::write(point) {
             Ok(bytes) => {
                 all.insert(kept, key, bytes.into());
-                mode.note_kept(key);
+                mode.note_kept(key, took);
             }
             Err(error) => mode.note_failed(key, || format!("it cannot be kept: {error}")),
         }

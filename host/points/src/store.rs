@@ -9,8 +9,6 @@ use crate::{Batch, Key, Subject};
 
 /// The bytes that all files together may take.
 pub const MOST_BYTES: u64 = 256 << 20;
-/// The bytes that the files of one subject may take.
-const MOST_BYTES_A_SUBJECT: u64 = MOST_BYTES / 2;
 /// The bytes that a file may take.
 const MOST_BYTES_A_FILE: usize = 8 << 20;
 /// A file of fewer bytes is small. So two that are small fit into one.
@@ -19,6 +17,18 @@ const SMALL: u64 = MOST_BYTES_A_FILE as u64 / 2;
 const MOST_SMALL: usize = 16;
 /// Letters of a file's name that say what it holds.
 const CONTENT_LETTERS: usize = 24;
+
+/// So often files are read again that other processes have merged meanwhile.
+const MOST_READINGS: usize = 8;
+
+/// What a file holds.
+enum Read {
+    Whole(Batch),
+    /// Another process has removed it. What it held is in another file, unless there was no room.
+    Gone,
+    /// The system did not give it; or it was damaged, or this program has not written it, and is removed.
+    Nothing,
+}
 
 /// A folder of points.
 ///
@@ -47,6 +57,14 @@ impl Store {
         KeptFiles::below(folder, "kilocore", "points", MOST_BYTES).map(Self::in_files)
     }
 
+    /// The same without a limit of its size.
+    ///
+    /// # Errors
+    /// Those of [`KeptFiles::below`]: nothing can be kept.
+    pub fn without_limit(folder: &Path) -> io::Result<Self> {
+        KeptFiles::below(folder, "kilocore", "points", u64::MAX).map(Self::in_files)
+    }
+
     /// One in these files.
     #[must_use]
     pub fn in_files(files: KeptFiles) -> Self {
@@ -57,7 +75,20 @@ impl Store {
     /// Where the system refuses something, less is known.
     #[must_use]
     pub fn read(&self, subject: &Subject) -> Batch {
-        let mut room = MOST_BYTES_A_SUBJECT.min(self.files.most_bytes());
+        // What others were merging while it was read is read anew.
+        for _ in 0..MOST_READINGS {
+            let (read, is_whole) = self.read_once(subject);
+            if is_whole {
+                return read;
+            }
+        }
+        self.read_once(subject).0
+    }
+
+    /// All points of a subject that are in files which are there from the beginning to the end, and whether these are all.
+    fn read_once(&self, subject: &Subject) -> (Batch, bool) {
+        // Half of all, so that there is room for others.
+        let mut room = self.files.most_bytes() / 2;
         let fits = |file: &KeptName| {
             room = room.saturating_sub(file.bytes);
             room > 0
@@ -66,12 +97,16 @@ impl Store {
         for file in beyond {
             let _ = self.files.remove(&file.name);
         }
-        let mut all = Batch::default();
+        let (mut all, mut is_whole) = (Batch::default(), true);
         // What is read counts as used. So the one that was used last is read last.
         for file in fitting.iter().rev() {
-            all.append(self.read_file(subject, file).unwrap_or_default());
+            match self.read_file(subject, file) {
+                Read::Whole(batch) => all.append(batch),
+                Read::Gone => is_whole = false,
+                Read::Nothing => {}
+            }
         }
-        all
+        (all, is_whole)
     }
 
     /// Keeps more points of a subject.
@@ -87,7 +122,9 @@ impl Store {
         }
         let mut merged = Batch::default();
         for file in &small {
-            merged.append(self.read_file(subject, file).unwrap_or_default());
+            if let Read::Whole(batch) = self.read_file(subject, file) {
+                merged.append(batch);
+            }
         }
         let written = self.write_files(subject, merged)?;
         for file in small.iter().filter(|file| !written.contains(&file.name)) {
@@ -106,21 +143,23 @@ impl Store {
     }
 
     /// What a file holds. One that is damaged, or that this program has not written, is removed.
-    fn read_file(&self, subject: &Subject, file: &KeptName) -> Option<Batch> {
-        let read = || {
-            // Another process may have removed it, and then it holds nothing.
-            let Some(bytes) = self.files.read(&file.name).ok()? else {
-                return Some(Batch::default());
-            };
-            let batch = Batch::read(&bytes)?;
-            (name(subject, &bytes) == file.name).then_some(batch)
-        };
+    fn read_file(&self, subject: &Subject, file: &KeptName) -> Read {
         let is_short = file.bytes <= MOST_BYTES_A_FILE as u64;
-        let batch = is_short.then(read).flatten();
-        if batch.is_none() {
-            let _ = self.files.remove(&file.name);
+        let bytes = match is_short.then(|| self.files.read(&file.name)) {
+            Some(Ok(None)) => return Read::Gone,
+            // It may be whole: the system may have no memory just now.
+            Some(Err(_)) => return Read::Nothing,
+            Some(Ok(bytes)) => bytes,
+            None => None,
+        };
+        let is_own = |bytes: &Vec<u8>| name(subject, bytes) == file.name;
+        match bytes.filter(is_own).and_then(|bytes| Batch::read(&bytes)) {
+            Some(batch) => Read::Whole(batch),
+            None => {
+                let _ = self.files.remove(&file.name);
+                Read::Nothing
+            }
         }
-        batch
     }
 
     /// Writes files of these points, and returns their names.

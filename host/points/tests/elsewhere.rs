@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kilocore_points::{Elsewhere, Key, Outcome, PointSource};
+use kilocore_points::{Elsewhere, FailedPoint, Key, PointSource, Report};
 
 use crate::squares::{Factor, NoSquare, Square, ask, folder, jobs};
 
@@ -25,7 +25,7 @@ fn what_is_missing_is_listed_once_and_not_computed() {
     assert_eq!(missing.iter().map(|missing| missing.cost).collect::<Vec<_>>(), [9.0, 4.0, 3.0]);
     assert!(missing.iter().all(|missing| missing.computation == "square"));
     assert_eq!(factor.computed.take(), 0);
-    assert_eq!(listing.outcome(), Outcome::default());
+    assert_eq!(listing.report(), Report { missing, ..Report::default() });
 }
 
 #[test]
@@ -42,10 +42,14 @@ fn shares_of_what_is_missing_are_the_whole() {
         let sharing = kept().sharing(share.clone());
         let error = ask(&sharing, &factor, &jobs(9)).err();
         assert_eq!(factor.computed.take(), 3);
-        assert_eq!(sharing.outcome(), Outcome { kept: share, ..Outcome::default() });
+        let kept_now = |sharing: &PointSource| -> BTreeSet<Key> {
+            sharing.report().kept.iter().map(|point| point.key).collect()
+        };
+        assert_eq!(kept_now(&sharing), share);
+        assert!(sharing.report().failed.is_empty());
         // The last one finds what the others have computed.
         let is_last =
-            keys.chunks(3).last().unwrap().iter().all(|key| sharing.outcome().kept.contains(key));
+            keys.chunks(3).last().unwrap().iter().all(|key| kept_now(&sharing).contains(key));
         assert_eq!(error, (!is_last).then_some(NoSquare::Elsewhere(Elsewhere)));
         assert_eq!(sharing.missing(), []);
     }
@@ -64,7 +68,6 @@ fn what_cannot_be_computed_is_told_with_why() {
     let unasked = Key::of("nobody asks for it");
     let sharing = PointSource::kept_in(&folder).unwrap().sharing([key, unasked].into());
     assert_eq!(ask(&sharing, &factor, &[Square(-1.0)]).unwrap_err(), NoSquare::Negative(-1.0));
-    let outcome = sharing.outcome();
-    assert_eq!(outcome.failed, [(key, "-1 is negative".to_owned())].into());
-    assert!(outcome.kept.is_empty());
+    let failed = vec![FailedPoint { key, why: "-1 is negative".to_owned() }];
+    assert_eq!(sharing.report(), Report { failed, ..Report::default() });
 }

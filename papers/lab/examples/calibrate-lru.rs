@@ -66,7 +66,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         length,
     };
     let jobs = jobs(like, &variants, &factors, &threads);
-    let source = PointSource::of_user(false);
+    let source = PointSource::of_user(false)?;
     println!("{pattern} on {}: MB/s and share of lock wait (simulated)", machine.name);
     for point in sweep(&source, &jobs, &machine, &|| ())? {
         println!(

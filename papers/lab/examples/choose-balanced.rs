@@ -65,7 +65,7 @@ fn variants() -> Vec<(&'static str, BalancedOptions)> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let source = PointSource::of_user(false);
+    let source = PointSource::of_user(false)?;
     let mut points = Vec::new();
     for (size, processors, nodes) in INPUTS {
         let loads = Program::ALL.map(|program| Load::Program(program, size));

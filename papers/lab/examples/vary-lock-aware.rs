@@ -70,7 +70,7 @@ fn variants() -> Vec<(&'static str, LockAwareOptions)> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let machine = kilocore_machine::find(MACHINE)?;
-    let source = PointSource::of_user(false);
+    let source = PointSource::of_user(false)?;
     let length = RunLength::default();
     let best = Plan {
         loads: LOADS.to_vec(),

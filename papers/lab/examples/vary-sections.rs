@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let (quarters, jobs): (Vec<u64>, Vec<Job>) = jobs.into_iter().unzip();
-    let points = sweep(&PointSource::of_user(false), &jobs, &machine, &|| {})?;
+    let points = sweep(&PointSource::of_user(false)?, &jobs, &machine, &|| {})?;
     let varied =
         quarters.into_iter().zip(&jobs).zip(&points).map(|((quarters, job), point)| Varied {
             load: job.load.name,

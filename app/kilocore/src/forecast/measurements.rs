@@ -51,7 +51,7 @@ pub(super) fn forecast(
     };
     let measurements = of_machine(file, &table, machine)?;
     let cores = question.cores(machine, &measurements);
-    let source = question.target.source();
+    let source = question.target.source()?;
     let atlas = question.atlas(&source, machine, profile.as_ref())?;
     let atlas = atlas.for_extent(question.target.extent());
 

@@ -38,7 +38,7 @@ pub(super) fn forecast(
         cores: &[machine.hardware_threads()],
     };
     let progress = output::progress(plan.points() as u64, "simulating");
-    let results = plan.run(&target.source(), output::generated(), &|| progress.inc(1))?;
+    let results = plan.run(&target.source()?, output::generated(), &|| progress.inc(1))?;
     progress.finish_and_clear();
     reports.deliver_study(&files, &results)
 }

@@ -10,7 +10,7 @@ use kilocore_lock_report::ForecastReport;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
 use kilocore_machine::names::UnknownName;
-use kilocore_points::{PointSource, keeps};
+use kilocore_points::{OrdersError, PointSource, keeps};
 use kilocore_sim::Sim;
 
 use crate::lock_name::rw_lock_for_programs_named;
@@ -97,7 +97,10 @@ impl Target {
     }
 
     /// Where simulated points come from.
-    pub(super) fn source(&self) -> PointSource {
+    ///
+    /// # Errors
+    /// If a sweep has asked for some in a way that cannot be followed.
+    pub(super) fn source(&self) -> Result<PointSource, OrdersError> {
         PointSource::of_user(self.no_cache)
     }
 
@@ -131,7 +134,7 @@ impl Target {
             self.rwlock.clone()
         };
         let extent = self.extent();
-        let source = self.source();
+        let source = self.source()?;
         let question =
             Question { machine, cores: cores.0, locks, rw_locks, size, extent, source: &source };
         let progress = output::progress(question.simulations() as u64, "simulating");

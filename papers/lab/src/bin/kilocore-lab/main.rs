@@ -15,6 +15,7 @@ mod tables;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use kilocore_command_line::Failure;
 use kilocore_points::PointSource;
 use kilocore_sim::SimHeap;
 
@@ -69,8 +70,8 @@ fn main() -> ExitCode {
     kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
     kilocore_process::survive_full_files();
     let Arguments { experiment, no_cache } = kilocore_command_line::parse::<Arguments>();
-    let source = PointSource::of_user(no_cache);
-    let result = match experiment {
+    let result = PointSource::of_user(no_cache).map_err(Failure::from);
+    let result = result.and_then(|source| match experiment {
         Experiment::Lock(arguments) => lock::lock(&arguments, &source),
         Experiment::Ldu(arguments) => ldu::ldu(&arguments, &source),
         Experiment::Kernel(arguments) => kernel::kernel(&arguments, &source),
@@ -79,6 +80,6 @@ fn main() -> ExitCode {
         Experiment::Pages(arguments) => pages::pages(&arguments, &source),
         Experiment::Sched(arguments) => sched::sched(&arguments, &source),
         Experiment::Tables(arguments) => tables::tables(&arguments),
-    };
+    });
     kilocore_command_line::end(result)
 }
