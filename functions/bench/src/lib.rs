@@ -53,7 +53,6 @@ mod helper;
 mod keeper;
 mod kind;
 mod mann_whitney;
-mod memory;
 mod plan;
 mod refusal;
 mod resources;

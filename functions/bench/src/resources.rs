@@ -9,7 +9,9 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::{Path, PathBuf};
 
 use crate::keeper::Keeper;
-use crate::{Refusal, memory, sys};
+use kilocore_hardware::available_memory;
+
+use crate::{Refusal, sys};
 
 /// The folder whose files the system keeps in memory.
 const MEMORY: &str = "/dev/shm";
@@ -158,7 +160,7 @@ fn free_bytes(folder: &Path) -> Result<u64, Refusal> {
     let stat = file_system(folder)?;
     let free = stat.f_bavail.saturating_mul(u64::try_from(stat.f_bsize).unwrap_or(0));
     // A tmpfs may be larger than the free memory, and one without a limit names no size.
-    let memory = || memory::available().unwrap_or(u64::MAX);
+    let memory = || available_memory().unwrap_or(u64::MAX);
     Ok(match stat.f_type == libc::TMPFS_MAGIC {
         true if stat.f_blocks == 0 => memory(),
         true => free.min(memory()),

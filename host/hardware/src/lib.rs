@@ -11,6 +11,7 @@
 //! A busy or virtual host is measured as it is: a program there meets the same disturbances.
 
 mod affinity;
+mod available_memory;
 mod core_clock;
 mod core_to_core;
 mod cores_first;
@@ -31,6 +32,7 @@ mod system;
 mod waking;
 
 pub use affinity::{CpuSet, affinity, confine, set_affinity};
+pub use available_memory::available_memory;
 pub use core_clock::core_clock_ghz;
 pub use core_to_core::{core_to_core_ns, host_core_to_core};
 pub use cores_first::{

@@ -23,6 +23,8 @@ pub(crate) struct Ended {
     pub(crate) system: Duration,
     /// Switches to another thread by the thread's own will.
     pub(crate) voluntary_switches: u64,
+    /// The most memory that one of them took, in bytes.
+    pub(crate) most_memory: u64,
 }
 
 impl Ended {
@@ -30,6 +32,8 @@ impl Ended {
         self.user += duration(usage.ru_utime);
         self.system += duration(usage.ru_stime);
         self.voluntary_switches += u64::try_from(usage.ru_nvcsw).unwrap_or(0);
+        let kib = u64::try_from(usage.ru_maxrss).unwrap_or(0);
+        self.most_memory = self.most_memory.max(kib.saturating_mul(1024));
     }
 }
 

@@ -104,6 +104,8 @@ pub struct End {
     pub system: Duration,
     /// How often one of these gave up its core by its own will, to wait for something.
     pub voluntary_switches: u64,
+    /// The most memory that one of these processes took, in bytes.
+    pub most_memory: u64,
     /// Why observed output could not be passed on; the program then saw its pipe break. That the
     /// reader of this process's output went away is no failure and not told.
     pub output_failure: Option<io::Error>,
@@ -182,6 +184,7 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         user: ended.user,
         system: ended.system,
         voluntary_switches: ended.voluntary_switches,
+        most_memory: ended.most_memory,
         output_failure,
     })
 }

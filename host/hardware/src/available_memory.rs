@@ -10,8 +10,10 @@ use std::path::{Component, Path, PathBuf};
 /// The folder where systems mount the control groups.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Returns how many bytes are available without swapping, or `None` if the system does not tell.
-pub(crate) fn available() -> Option<u64> {
+/// Returns how many bytes of memory are available without swapping, to this process's control groups, or `None` if the
+/// system does not tell.
+#[must_use]
+pub fn available_memory() -> Option<u64> {
     let of_host = fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(of_host);
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     [of_host, of_groups(&groups, Path::new(GROUPS))].into_iter().flatten().min()
