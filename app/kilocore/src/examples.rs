@@ -103,3 +103,9 @@ Examples:
   kilocore bench sock --quick --baseline before.json
   kilocore bench sock --locate                    which functions take longer
   kilocore bench --replay kilocore.pages          a page pool, measured here";
+
+pub(crate) const SWEEP: &str = "\
+Examples:
+  kilocore sweep machines.toml --dry-run    what would be run, a line each
+  kilocore sweep machines.toml
+  kilocore sweep machines.toml --jobs 1 --memory 4G --folder /data/machines";

@@ -6,6 +6,7 @@
 //! user can mend ends with exit status 2 and one message.
 
 mod bench;
+mod bytes;
 mod compare;
 mod doctor;
 mod emulate;
@@ -25,6 +26,7 @@ mod sampling;
 mod shell;
 mod show;
 mod steer;
+mod sweep;
 mod time;
 mod usual_machine;
 mod work;
@@ -83,6 +85,8 @@ enum Command {
     /// For Kilocore's own use
     #[command(hide = true, name = bench::HELPER)]
     BenchHelper(bench::HelperArguments),
+    /// Run many commands as a plan says, each point of their curves once, on all cores
+    Sweep(sweep::Arguments),
     /// List the locks, machines, benchmarks or policies, or show one in full
     #[command(subcommand)]
     List(list::Registry),
@@ -110,6 +114,7 @@ fn main() -> ExitCode {
         Command::SteerGuardian(arguments) => Ok(steer::guardian(&arguments)),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
+        Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::List(registry) => list::list(&registry),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => shell::manual(&arguments, Arguments::command()),

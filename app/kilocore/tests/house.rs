@@ -14,7 +14,7 @@ use std::process::Command;
 const BASE: [&str; 5] = ["libs", "preload", "sim", "results", "host"];
 
 /// The subjects. A crate of theirs uses base shelves and its own subject.
-const SUBJECTS: [&str; 6] = ["locks", "functions", "pages", "numa", "sched", "emulate"];
+const SUBJECTS: [&str; 7] = ["locks", "functions", "pages", "numa", "sched", "emulate", "sweep"];
 
 /// What stands upon the subjects, lowest first.
 const TOP: [&str; 3] = ["app", "papers", "evidence"];

@@ -25,4 +25,5 @@ mod quota;
 mod read_write;
 mod references;
 mod sections;
+mod sweep;
 mod tables;

@@ -9,6 +9,7 @@ use clap::Args;
 use kilocore_command_line::{Destination, Failure};
 use kilocore_process::Start;
 
+use crate::bytes::bytes;
 use crate::launch;
 
 const PAGE: u64 = 4 << 10;
@@ -37,21 +38,6 @@ pub(super) struct Pages {
 
 /// Names the file in which each process says what its pool did.
 pub(super) const STATISTICS: &str = "KILOCORE_PAGES_STATISTICS";
-
-/// Reads a number of bytes such as `4096`, `256K`, `2M` or `1G`.
-fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|last: char| last.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" => Some(1),
-        "K" => Some(1 << 10),
-        "M" => Some(1 << 20),
-        "G" => Some(1 << 30),
-        _ => None,
-    };
-    let number = digits.parse::<u64>().ok();
-    let bytes = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    bytes.ok_or_else(|| "give a number of bytes, such as 256K, 2M or 1G".to_owned())
-}
 
 impl Pages {
     /// Whether there is to be a pool.
@@ -169,16 +155,6 @@ const ROWS: [(&str, &str); 12] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_read() {
-        assert_eq!(bytes("4096"), Ok(4096));
-        assert_eq!(bytes("64k"), Ok(64 << 10));
-        assert_eq!(bytes("2G"), Ok(2 << 30));
-        for wrong in ["", "K", "2MB", "-1", "99999999999G"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_kernel_with_larger_pages_is_refused() {

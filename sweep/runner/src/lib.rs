@@ -1,0 +1,35 @@
+//! Runs a plan: each of its runs to its answer, with the points that these miss computed by many processes.
+//!
+//! A run is tried first. Its command finds the points that are kept, and says which it misses ([`kilocore_points`]). If it
+//! misses none, that was the run: its answer is there. Otherwise processes compute what is missing, each a bundle of points
+//! by running the same command, and the run is tried again. Some commands ask for points only when they have others, so
+//! that may take several rounds.
+//!
+//! # Decisions
+//! * **Commands are run, not understood.** A sweep knows of a command which points it misses, and nothing else. So each
+//!   command that takes its points from [`kilocore_points::PointSource`] can be swept, also one that comes later.
+//! * **One process for each core.** Nothing is shared but files, so a process that is lost takes its bundle along and
+//!   nothing else.
+//! * **Nothing is noted of what is done.** Points are kept where they are computed, and answers are made of them in
+//!   moments. A sweep that goes on tries all runs again, and so notices what has changed since.
+//! * **What fails, fails alone.** A point that cannot be computed fails the runs that need it, and all others go on.
+
+mod answer;
+mod error;
+mod memory;
+mod outcome;
+mod pace;
+mod process;
+mod progress;
+mod state;
+mod sweep;
+mod work_list;
+
+pub use error::SweepError;
+pub use outcome::{FailedRun, Outcome};
+pub use progress::{Progress, Standing};
+pub use sweep::{MOST_TRIES, Sweep};
+
+/// Which run of a plan it is, in the plan's order, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunIndex(pub usize);

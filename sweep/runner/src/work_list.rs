@@ -1,0 +1,169 @@
+//! The points that are to be computed, and which of them go to a process next.
+//!
+//! # Decisions
+//! * **The longest first.** What takes long and comes last has one core work while the others wait.
+//! * **A process gets a second's work or more**, as it takes a process a part of a second to begin; and one point if
+//!   nobody knows how long it takes. A bundle is at most half of what each process has left, so that the last ones end at
+//!   about the same time, and at most half a minute, so that one that is lost costs little.
+//! * **A point belongs to the run that missed it first.** Others that miss it wait for it as well.
+//! * **What was lost in a bundle goes alone next.** So a point that ends each process that computes it is found.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+use kilocore_points::{Key, Missing};
+
+use crate::RunIndex;
+use crate::pace::Pace;
+
+/// The least and the longest work of a process.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Points that one process computes, all of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bundle {
+    pub(crate) run: RunIndex,
+    /// At least one.
+    pub(crate) points: Vec<Missing>,
+}
+
+/// What became of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No process was given it, or one is computing it.
+    UnderWay,
+    /// It can be read.
+    Kept,
+    /// It cannot be computed.
+    Failed,
+}
+
+/// Points that are to be computed.
+#[derive(Debug, Default)]
+pub(crate) struct WorkList {
+    /// What each run has that no process was given, the longest last.
+    waiting: BTreeMap<RunIndex, BTreeSet<Ranked>>,
+    /// The cost of all of these, of each computation.
+    cost: HashMap<String, f64>,
+    states: HashMap<Key, State>,
+}
+
+/// A point by its cost, the greatest last. Of the same cost, the order is that of the keys.
+#[derive(Debug)]
+struct Ranked {
+    point: Missing,
+    /// Whether it is computed alone.
+    alone: bool,
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_cost = self.point.cost.total_cmp(&other.point.cost);
+        by_cost.then_with(|| other.point.key.cmp(&self.point.key))
+    }
+}
+
+impl WorkList {
+    /// Adds what a run misses. What another run has missed before is not added again. Returns how many points are new.
+    pub(crate) fn add(&mut self, run: RunIndex, missing: Vec<Missing>) -> usize {
+        let before = self.states.len();
+        for point in missing {
+            if let Entry::Vacant(state) = self.states.entry(point.key) {
+                state.insert(State::UnderWay);
+                self.put(run, Ranked { point, alone: false });
+            }
+        }
+        self.states.len() - before
+    }
+
+    fn put(&mut self, run: RunIndex, ranked: Ranked) {
+        *self.cost.entry(ranked.point.computation.clone()).or_default() += ranked.point.cost;
+        self.waiting.entry(run).or_default().insert(ranked);
+    }
+
+    /// What became of a point, if it was ever missed.
+    pub(crate) fn state(&self, key: &Key) -> Option<State> {
+        self.states.get(key).copied()
+    }
+
+    /// What a process is to compute next, where so many processes compute at a time.
+    pub(crate) fn next(&mut self, pace: &Pace, processes: usize) -> Option<Bundle> {
+        let longest = |(run, points): (&RunIndex, &BTreeSet<Ranked>)| {
+            let point = &points.last()?.point;
+            // Who is not known is computed soon, to be known.
+            let length = pace.of(&point.computation, point.cost).unwrap_or(Duration::MAX);
+            Some((length, Reverse(*run)))
+        };
+        let (_, Reverse(run)) = self.waiting.iter().filter_map(longest).max()?;
+        let share = self.time_left(pace) / u32::try_from(2 * processes.max(1)).unwrap_or(u32::MAX);
+        let most = share.clamp(SHORTEST, LONGEST);
+        let waiting = self.waiting.get_mut(&run)?;
+        let (mut points, mut length): (Vec<Missing>, _) = (Vec::new(), Duration::ZERO);
+        while let Some(Ranked { point, alone }) = waiting.last() {
+            let next = pace.of(&point.computation, point.cost);
+            let more = length.saturating_add(next.unwrap_or(LONGEST));
+            if !points.is_empty() && (*alone || more > most) {
+                break;
+            }
+            let is_alone = *alone;
+            length = more;
+            points.extend(waiting.pop_last().map(|ranked| ranked.point));
+            if is_alone {
+                break;
+            }
+        }
+        if waiting.is_empty() {
+            self.waiting.remove(&run);
+        }
+        for point in &points {
+            *self.cost.entry(point.computation.clone()).or_default() -= point.cost;
+        }
+        Some(Bundle { run, points })
+    }
+
+    /// A point can be read now.
+    pub(crate) fn keep(&mut self, key: Key) {
+        self.states.insert(key, State::Kept);
+    }
+
+    /// A point cannot be computed.
+    pub(crate) fn fail(&mut self, key: Key) {
+        self.states.insert(key, State::Failed);
+    }
+
+    /// A process was lost before it had computed this point. Another process is to try.
+    pub(crate) fn give_back(&mut self, run: RunIndex, point: Missing) {
+        self.put(run, Ranked { point, alone: true });
+    }
+
+    /// A bundle was not computed, and is to be later.
+    pub(crate) fn put_back(&mut self, bundle: Bundle) {
+        for point in bundle.points {
+            self.put(bundle.run, Ranked { point, alone: false });
+        }
+    }
+
+    /// How long one core would take for what no process was given, as far as that is known.
+    pub(crate) fn time_left(&self, pace: &Pace) -> Duration {
+        let of_each =
+            self.cost.iter().filter_map(|(computation, &cost)| pace.of(computation, cost.max(0.0)));
+        of_each.fold(Duration::ZERO, Duration::saturating_add)
+    }
+}
