@@ -246,8 +246,8 @@ fn what_is_no_plan_is_refused_before_anything_is_run() {
 #[test]
 fn orders_that_cannot_be_followed_are_refused() {
     let place = Place::new("");
-    let orders = file(b"{}");
-    for name in [orders.path(), Path::new("/nothing")] {
+    let orders = file("orders.json", b"{}");
+    for name in [orders.as_path(), Path::new("/nothing")] {
         let mut command = place.command(&FORECAST);
         command.env("KILOCORE_POINTS", name);
         let output = run_while(command, |_| ());

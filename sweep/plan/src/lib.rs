@@ -34,6 +34,7 @@
 mod condition;
 mod document;
 mod error;
+mod limits;
 mod output;
 mod plan;
 mod range;
@@ -42,7 +43,8 @@ mod template;
 mod value;
 
 pub use error::PlanError;
-pub use plan::{MOST_BYTES, MOST_RUNS, Plan};
+pub use limits::{MOST_BYTES, MOST_RUNS};
+pub use plan::Plan;
 pub use range::RangeError;
 pub use run::{Answer, PlannedRun};
 pub use value::Value;

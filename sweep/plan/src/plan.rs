@@ -7,16 +7,12 @@ use toml::{Spanned, Value as Toml};
 
 use crate::condition::Condition;
 use crate::document::{Document, RunTable, line_of};
+use crate::limits::{MOST_BYTES, MOST_RUNS};
 use crate::output::Output;
 use crate::range::numbers;
 use crate::run::own_output;
 use crate::template::{Template, is_name};
 use crate::{PlanError, PlannedRun, Value};
-
-/// The longest plan, in bytes.
-pub const MOST_BYTES: usize = 1 << 20;
-/// The most runs of a plan.
-pub const MOST_RUNS: usize = 100_000;
 
 /// What is to be run, and where the answers go.
 #[derive(Debug, Clone, PartialEq, Eq)]

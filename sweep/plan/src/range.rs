@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::plan::MOST_RUNS;
+use crate::limits::MOST_RUNS;
 
 /// Why a text is no range.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

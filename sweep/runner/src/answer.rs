@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use kilocore_sweep_plan::Answer;
@@ -13,13 +14,6 @@ pub(crate) fn make_folders(folder: &Path, answer: &Answer) -> io::Result<()> {
     parents.map(|parent| folder.join(parent)).try_for_each(fs::create_dir_all)
 }
 
-/// The file in which a command's output is collected until it is known to be the answer.
-pub(crate) fn collecting(folder: &Path, answer: &Answer) -> io::Result<NamedTempFile> {
-    // Beside its place, so that it can be put there at once.
-    let parent = answer.files().first().and_then(|file| file.parent());
-    NamedTempFile::new_in(parent.map_or_else(|| folder.to_owned(), |parent| folder.join(parent)))
-}
-
 /// What was printed is the answer, if it has no other file.
 pub(crate) fn put_in_place(
     folder: &Path,
@@ -28,7 +22,6 @@ pub(crate) fn put_in_place(
 ) -> io::Result<()> {
     match answer {
         Answer::Printed(file) => {
-            use std::os::unix::fs::PermissionsExt;
             printed.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
             printed.persist(folder.join(file))?;
             Ok(())

@@ -48,7 +48,22 @@ struct Finished {
     said: String,
 }
 
+/// The folder, in the sweep's own, of files that nobody needs after a sweep's end.
+const RUNNING: &str = "running";
+
 impl Processes<'_> {
+    /// Removes what a sweep has left that was killed, and makes room for what this one needs.
+    pub(crate) fn make_room(&self) -> io::Result<()> {
+        match fs::remove_dir_all(self.running()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => fs::create_dir(self.running()),
+        }
+    }
+
+    fn running(&self) -> PathBuf {
+        self.own.join(RUNNING)
+    }
+
     /// Does a task on a core. Returns also how much memory the process took at most, in bytes.
     pub(crate) fn run(&self, task: Task, core: CpuId) -> (Ended, u64) {
         match task {
@@ -90,7 +105,7 @@ impl Processes<'_> {
         core: CpuId,
     ) -> io::Result<(Ended, u64)> {
         answer::make_folders(self.folder, &run.answer)?;
-        let printed = answer::collecting(self.folder, &run.answer)?;
+        let printed = NamedTempFile::new_in(self.running())?;
         let words = run.words_with_reports(self.folder);
         let Finished { end, report, said } =
             self.process(program, words, None, printed.as_file(), core)?;
@@ -132,9 +147,9 @@ impl Processes<'_> {
         core: CpuId,
     ) -> io::Result<Finished> {
         words[0] = program.into();
-        let [orders, report] = [(); 2].map(|()| NamedTempFile::new_in(&self.own));
+        let [orders, report] = [(); 2].map(|()| NamedTempFile::new_in(self.running()));
         let (orders, report) = (orders?, report?);
-        let said = tempfile::tempfile_in(&self.own)?;
+        let said = tempfile::tempfile_in(self.running())?;
         let asked = Orders { folder: self.own.clone(), report: report.path().to_owned(), share };
         fs::write(orders.path(), serde_json::to_vec(&asked)?)?;
         let end = run(Start {

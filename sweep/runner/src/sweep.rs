@@ -67,6 +67,7 @@ impl Sweep<'_> {
             fs::TryLockError::Error(source) => failed(source),
         })?;
         let processes = Processes { runs: &self.plan.runs, programs, folder: self.folder, own };
+        processes.make_room().map_err(failed)?;
         let shared = Mutex::new(Shared {
             state: State::new(self.plan.runs.len(), MOST_TRIES),
             memory: Memory::new(self.memory),
