@@ -55,7 +55,7 @@ impl Processes<'_> {
     /// Removes what a sweep has left that was killed, and makes room for what this one needs.
     pub(crate) fn make_room(&self) -> io::Result<()> {
         match fs::remove_dir_all(self.running()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::create_dir(self.running()),
         }
     }

@@ -9,7 +9,7 @@ use crate::{Outcome, RunIndex};
 fn point(number: u32, cost: f64) -> Missing {
     Missing {
         key: Key::of(&number),
-        computation: if number % 2 == 0 { "even" } else { "odd" }.to_owned(),
+        computation: if number.is_multiple_of(2) { "even" } else { "odd" }.to_owned(),
         cost,
         words: format!("point {number}"),
     }
