@@ -106,6 +106,6 @@ Examples:
 
 pub(crate) const SWEEP: &str = "\
 Examples:
-  kilocore sweep machines.toml --dry-run    what would be run, a line each
+  kilocore sweep machines.toml --list    what would be run, a line each
   kilocore sweep machines.toml
-  kilocore sweep machines.toml --jobs 1 --memory 4G --folder /data/machines";
+  kilocore sweep machines.toml --jobs 1 --memory 4G --into /data/machines";

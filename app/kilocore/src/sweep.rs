@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     plan: PathBuf,
     /// The folder of the answers [default: what the plan says, or its name without .toml]
     #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
+    into: Option<PathBuf>,
     /// How many processes compute at a time, each on a core of its own [default: all cores]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
     memory: Option<u64>,
     /// Say what would be run, and run nothing
     #[arg(long)]
-    dry_run: bool,
-    /// Print one JSON document
+    list: bool,
+    /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     json: bool,
 }
@@ -75,7 +75,7 @@ struct Document<'a> {
 pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let plan = read(&arguments.plan)?;
     let folder = arguments.folder(&plan);
-    if arguments.dry_run {
+    if arguments.list {
         let runs = plan.runs.iter().map(|run| described(run, &folder)).collect();
         match arguments.json {
             true => json(&Document { folder: &folder, runs, computed: None })?,
@@ -124,7 +124,7 @@ fn read(file: &Path) -> Result<Plan, Failure> {
 impl Arguments {
     /// The folder of the answers. One that the plan names lies beside the plan.
     fn folder(&self, plan: &Plan) -> PathBuf {
-        match (&self.folder, &plan.folder) {
+        match (&self.into, &plan.folder) {
             (Some(folder), _) => folder.clone(),
             (None, Some(folder)) => self.plan.parent().unwrap_or(Path::new("")).join(folder),
             (None, None) if self.plan.extension().is_some() => self.plan.with_extension(""),

@@ -110,7 +110,7 @@ fn answers_are_those_of_the_commands_and_nothing_is_computed_twice() {
     assert_eq!(again["computed"], 0);
     assert_eq!(text(&place.answer("run-3.txt")), text(&place.printed(&FIT)));
     // Other commands and other sweeps of this user know the points as well.
-    let elsewhere = document(&place.sweep(&["--json", "--folder", "elsewhere"]));
+    let elsewhere = document(&place.sweep(&["--json", "--into", "elsewhere"]));
     assert_eq!(elsewhere["computed"], 0);
 }
 
@@ -120,7 +120,7 @@ fn reports_are_written_where_the_plan_says() {
         "folder = 'reports'\n[[run]]\ncommand = \"kilocore forecast {PROFILE} --machine {{machine}} --cores 1,4 \
          --lock mcs\"\noutput = ['{{machine}}/curve.csv', '{{machine}}/curve.svg']\nover.machine = ['core-i7-6700']\n"
     ));
-    let planned = text(&place.sweep(&["--dry-run"]).stdout);
+    let planned = text(&place.sweep(&["--list"]).stdout);
     assert_eq!(
         planned,
         format!(
@@ -219,7 +219,7 @@ fn two_sweeps_do_not_write_into_one_folder() {
     let output = place.sweep(&[]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("another sweep") && said.contains("--folder"), "{said}");
+    assert!(said.contains("another sweep") && said.contains("--into"), "{said}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum SweepError {
     /// The folder of the answers cannot be used.
-    #[error("{}: {source}; name a folder of your own under 'folder' in the plan, or with --folder", folder.display())]
+    #[error("{}: {source}; name a folder of your own under 'folder' in the plan, or with --into", folder.display())]
     Folder {
         /// The folder.
         folder: PathBuf,
@@ -18,7 +18,7 @@ pub enum SweepError {
         source: io::Error,
     },
     /// Another sweep writes there.
-    #[error("{}: another sweep is writing there; wait for its end, or name another folder with --folder", .0.display())]
+    #[error("{}: another sweep is writing there; wait for its end, or name another folder with --into", .0.display())]
     Busy(PathBuf),
     /// A program of the plan is not there.
     #[error(
