@@ -124,6 +124,13 @@ impl State {
     fn end(&mut self, run: RunIndex, state: RunState) {
         self.runs[run.0] = state;
         self.runs_ended += 1;
+        // What only a run wants that has failed is computed for nobody.
+        let (waiting, runs) = (&self.waiting, &self.runs);
+        let is_wanted = |key: &Key| {
+            let mut who = waiting.get(key).into_iter().flatten();
+            who.any(|other| matches!(runs[other.0], RunState::Waits { .. }))
+        };
+        self.points_ended += self.list.drop_unwanted(run, is_wanted);
     }
 
     fn wait(&mut self, run: RunIndex, missing: Vec<Missing>) {

@@ -138,6 +138,26 @@ impl WorkList {
         Some(Bundle { run, points })
     }
 
+    /// Drops those points of a run that nobody wants and no process was given, and says how many these are. Who misses one
+    /// later adds it anew.
+    pub(crate) fn drop_unwanted(
+        &mut self,
+        run: RunIndex,
+        is_wanted: impl Fn(&Key) -> bool,
+    ) -> usize {
+        let Some(points) = self.waiting.remove(&run) else { return 0 };
+        let (wanted, unwanted): (BTreeSet<Ranked>, BTreeSet<Ranked>) =
+            points.into_iter().partition(|ranked| is_wanted(&ranked.point.key));
+        if !wanted.is_empty() {
+            self.waiting.insert(run, wanted);
+        }
+        for Ranked { point, .. } in &unwanted {
+            *self.cost.entry(point.computation.clone()).or_default() -= point.cost;
+            self.states.remove(&point.key);
+        }
+        unwanted.len()
+    }
+
     /// A point can be read now.
     pub(crate) fn keep(&mut self, key: Key) {
         self.states.insert(key, State::Kept);

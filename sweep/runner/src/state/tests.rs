@@ -158,6 +158,21 @@ fn a_deadly_point_takes_no_other_along() {
 }
 
 #[test]
+fn what_only_a_failed_run_wants_is_not_computed() {
+    let mut world = World {
+        rounds: vec![vec![(0..30).collect()], vec![(20..25).collect()]],
+        costs: (0..30).map(|number| (number, if number == 0 { 100.0 } else { 1.0 })).collect(),
+        failing: BTreeSet::from([0]),
+        deadly: BTreeSet::new(),
+        kept: BTreeSet::new(),
+        given: HashMap::new(),
+    };
+    let outcome = world.sweep(1, |_| 0);
+    assert_eq!((outcome.done.as_slice(), outcome.failed.len()), (&[RunIndex(1)][..], 1));
+    assert_eq!(world.kept, (20..25).collect());
+}
+
+#[test]
 fn a_run_that_misses_what_is_kept_again_and_again_fails() {
     let mut state = State::new(1, 3);
     for _ in 0..20 {
