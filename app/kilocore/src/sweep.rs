@@ -48,6 +48,9 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// The format of what `--json` prints, and its version.
+const SCHEMA: &str = "kilocore-sweep/1";
+
 /// A plan's run, as `--json` has it.
 #[derive(Debug, Serialize)]
 struct RunDocument<'a> {
@@ -65,6 +68,7 @@ struct RunDocument<'a> {
 
 #[derive(Debug, Serialize)]
 struct Document<'a> {
+    schema: &'static str,
     folder: &'a Path,
     runs: Vec<RunDocument<'a>>,
     /// How many points were computed.
@@ -78,7 +82,7 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.list {
         let runs = plan.runs.iter().map(|run| described(run, &folder)).collect();
         match arguments.json {
-            true => json(&Document { folder: &folder, runs, computed: None })?,
+            true => json(&Document { schema: SCHEMA, folder: &folder, runs, computed: None })?,
             false => {
                 plan.runs.iter().for_each(|run| print(&format!("{}\n", line_of(run, &folder))))
             }
@@ -213,7 +217,7 @@ fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcome) -> Docum
         run.state = Some("failed");
         run.why = Some(&failed.why);
     }
-    Document { folder, runs, computed: Some(outcome.computed) }
+    Document { schema: SCHEMA, folder, runs, computed: Some(outcome.computed) }
 }
 
 /// What has come of it, for people.
