@@ -29,6 +29,9 @@ extern "C" fn wait_for_a_byte(pipe: *mut libc::c_void) -> libc::c_int {
 }
 
 fn main() {
+    // Shells start what runs in the background with this signal ignored.
+    // SAFETY: no handler is involved.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     let ((wait, mut go_on), (mut computes, mut begin)) = (pipe(), pipe());
     let runner = thread::spawn(move || {
         // The main thread is in the kernel by then, or soon. It is the one that the kernel picks for a signal.
