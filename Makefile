@@ -9,6 +9,9 @@ LINUX_PACKAGES := gcc make flex bison bc libelf-dev libssl-dev cpio kmod patch x
 LINUX_TEST_PACKAGES := $(LINUX_PACKAGES) e2fsprogs qemu-system-x86 libc6-dev libcap-dev libnuma-dev liburing-dev liburcu-dev stress-ng python3
 LINUX_DEB_PACKAGES := $(LINUX_PACKAGES) debhelper dpkg-dev rsync libdw-dev
 
+# A batch system, for sweeps on a cluster.
+SOAK_PACKAGES  := slurm-wlm munge
+
 # Other people's allocators, which the page pool is measured beside.
 POOL_PACKAGES  := libmimalloc2.0 libjemalloc2
 DEMO_PACKAGES  := kyotocabinet-utils
@@ -35,7 +38,7 @@ FUZZ_SECONDS ?= 60
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
         closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published emulation-gains servers page-traces ldu kernel-path kernel-paths lru numa numa-programs hit-ratios page-caches replicated clean \
-        packages-build packages-demo packages-test packages-fuzz packages-linux packages-linux-test packages-linux-deb
+        packages-build packages-demo packages-test packages-soak packages-fuzz packages-linux packages-linux-test packages-linux-deb
 
 all: packages-build
 	$(CARGO) build --release
@@ -117,9 +120,9 @@ unit: packages-test all
 	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
 ## soak: the tests that take long: every lock under the heavy programs, thread storms; all others
-## with debug assertions and overflow checks; the libraries' interfaces under AddressSanitizer; and
-## `make linux-soak`
-soak: packages-test all
+## with debug assertions and overflow checks; sweeps by Slurm; the libraries' interfaces under
+## AddressSanitizer; and `make linux-soak`
+soak: packages-soak all
 	KILOCORE_EVERY_LOCK=1 KILOCORE_ALL_SCHEDULES=1 \
 	    $(CARGO) test --workspace -- --include-ignored
 	tools/sanitize
@@ -446,9 +449,9 @@ replicated: packages-build
 	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-replicated-data
 	target/release/kilocore-replicated-data --page docs/evidence/replicated.md
 
-packages-build packages-demo packages-test packages-fuzz packages-linux packages-linux-test packages-linux-deb: packages-%:
+packages-build packages-demo packages-test packages-soak packages-fuzz packages-linux packages-linux-test packages-linux-deb: packages-%:
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter demo,$*),$(DEMO_PACKAGES)) \
-	    $(if $(filter test,$*),$(TEST_PACKAGES)) $(if $(filter fuzz,$*),$(FUZZ_PACKAGES)) \
+	    $(if $(filter test soak,$*),$(TEST_PACKAGES)) $(if $(filter soak,$*),$(SOAK_PACKAGES)) $(if $(filter fuzz,$*),$(FUZZ_PACKAGES)) \
 	    $(if $(filter linux,$*),$(LINUX_PACKAGES)) $(if $(filter linux-test,$*),$(LINUX_TEST_PACKAGES)) \
 	    $(if $(filter linux-deb,$*),$(LINUX_DEB_PACKAGES))
 

@@ -108,4 +108,6 @@ pub(crate) const SWEEP: &str = "\
 Examples:
   kilocore sweep machines.toml --list    what would be run, a line each
   kilocore sweep machines.toml
-  kilocore sweep machines.toml --jobs 1 --memory 4G --into /data/machines";
+  kilocore sweep machines.toml --jobs 1 --memory 4G --into /data/machines
+  kilocore sweep machines.toml --slurm short
+  kilocore sweep status machines.toml";

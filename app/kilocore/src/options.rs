@@ -19,11 +19,11 @@ const SEVERAL_MEANINGS: [(&str, &str); 3] = [
 /// Writes the table of options, if it is set, in the place of comparing it.
 const WRITE: &str = "KILOCORE_WRITE_OPTIONS";
 
-/// The commands that people type, each with its whole name, those without subcommands only.
+/// The commands that people type, each with its whole name. Of those with subcommands, those that can do without.
 fn leaves() -> Vec<(String, Command)> {
     fn collect(command: &Command, name: &str, leaves: &mut Vec<(String, Command)>) {
         let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
-        if inner().next().is_none() {
+        if inner().next().is_none() || command.is_subcommand_negates_reqs_set() {
             leaves.push((name.to_owned(), command.clone()));
         }
         for inner in inner().filter(|inner| inner.get_name() != "help") {

@@ -1,39 +1,54 @@
 //! `kilocore sweep PLAN`: many runs of commands, over lists and ranges of their options.
 
+mod bar;
+mod cluster;
+mod document;
+mod status;
+
 use std::env;
+use std::io::Read;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
-use indicatif::ProgressBar;
+use clap::{Args, Subcommand};
+use kilocore_command_line::Failure;
 use kilocore_command_line::output::{json, print};
-use kilocore_command_line::{Failure, output};
 use kilocore_hardware::available_memory;
-use kilocore_process::{CpuId, allowed_cores, find_program, shell_status_of_signal};
-use kilocore_show::number::count;
-use kilocore_sweep::{Outcome, Progress, Standing, Sweep};
-use kilocore_sweep_plan::{MOST_BYTES, Plan, PlannedRun};
-use serde::Serialize;
+use kilocore_process::{CpuId, Held, allowed_cores, find_program, shell_status_of_signal};
+use kilocore_sweep::{Engine, Outcome, Share, Sweep};
+use kilocore_sweep_plan::{MOST_BYTES, Plan};
 
 use crate::bytes::bytes;
 use crate::examples;
 
+use self::bar::Bar;
+use self::document::{Document, SCHEMA};
+
 #[derive(Debug, Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
     after_help = examples::SWEEP,
     after_long_help = "\
 docs/formats/plans.md says how a plan is written. Runs are tried first; the points that they miss are computed by one \
 process for each core, the longest first, and kept as those of any command are. So a sweep that was interrupted goes on \
-where it was, and answers that are there are made anew of what is kept."
+where it was, and answers that are there are made anew of what is kept. docs/guide/clusters.md says how the nodes of a \
+cluster compute them."
 )]
 pub(crate) struct Arguments {
-    /// What is to be run: a file of TOML
-    #[arg(value_name = "PLAN")]
-    plan: PathBuf,
-    /// The folder of the answers [default: what the plan says, or its name without .toml]
-    #[arg(long, value_name = "FOLDER")]
-    into: Option<PathBuf>,
+    #[command(subcommand)]
+    of_tasks: Option<OfTasks>,
+    #[command(flatten)]
+    swept: Swept,
+    /// Let Slurm's nodes compute, in this partition or those of a list; this host runs the commands alone
+    #[arg(long, value_name = "PARTITION", num_args = 0..=1)]
+    slurm: Option<Option<String>>,
+    #[command(flatten)]
+    cluster: cluster::Arguments,
+    /// Compute this part of all points and no other, such as 3/40: for batch systems that Kilocore does not know
+    #[arg(long, value_name = "I/N", value_parser = share, conflicts_with = "slurm")]
+    bundle: Option<Share>,
     /// How many processes compute at a time, each on a core of its own [default: all cores]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
@@ -43,75 +58,125 @@ pub(crate) struct Arguments {
     /// Say what would be run, and run nothing
     #[arg(long)]
     list: bool,
+}
+
+/// What is swept, and how it is told.
+#[derive(Debug, Args)]
+pub(crate) struct Swept {
+    /// What is to be run: a file of TOML
+    #[arg(value_name = "PLAN", required = true)]
+    plan: Option<PathBuf>,
+    /// The folder of the answers [default: what the plan says, or its name without .toml]
+    #[arg(long, value_name = "FOLDER")]
+    into: Option<PathBuf>,
     /// Print one JSON document and nothing else on standard output
     #[arg(long)]
     json: bool,
 }
 
-/// The format of what `--json` prints, and its version.
-const SCHEMA: &str = "kilocore-sweep/1";
-
-/// A plan's run, as `--json` has it.
-#[derive(Debug, Serialize)]
-struct RunDocument<'a> {
-    /// The line of its command in the plan.
-    line: usize,
-    values: Vec<(&'a str, &'a str)>,
-    command: &'a [String],
-    files: Vec<PathBuf>,
-    /// `answered`, `failed` or `left`; nothing of a run that would be run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    folder: &'a Path,
-    runs: Vec<RunDocument<'a>>,
-    /// How many points were computed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    computed: Option<usize>,
+/// What is done with tasks that a cluster has.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OfTasks {
+    /// Say how far the tasks of a sweep are
+    Status(Swept),
+    /// Take in what the tasks of a sweep have computed by now, and write the answers that are complete
+    Collect(Swept),
+    /// For Kilocore's own use
+    #[command(hide = true, name = cluster::TASK)]
+    Task(cluster::TaskArguments),
 }
 
 pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let plan = read(&arguments.plan)?;
-    let folder = arguments.folder(&plan);
+    match &arguments.of_tasks {
+        Some(OfTasks::Status(swept)) => return status::status(swept),
+        Some(OfTasks::Collect(swept)) => return cluster::collect(swept),
+        Some(OfTasks::Task(task)) => return cluster::task(task),
+        None => {}
+    }
+    let (plan, folder) = arguments.swept.read()?;
     if arguments.list {
-        let runs = plan.runs.iter().map(|run| described(run, &folder)).collect();
-        match arguments.json {
+        let runs = plan.runs.iter().map(|run| document::described(run, &folder)).collect();
+        match arguments.swept.json {
             true => json(&Document { schema: SCHEMA, folder: &folder, runs, computed: None })?,
-            false => {
-                plan.runs.iter().for_each(|run| print(&format!("{}\n", line_of(run, &folder))))
-            }
+            false => plan
+                .runs
+                .iter()
+                .for_each(|run| print(&format!("{}\n", document::line_of(run, &folder)))),
         }
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(partition) = &arguments.slurm {
+        let Arguments { swept, cluster, jobs, .. } = arguments;
+        return cluster::submit(swept, (&plan, &folder), partition.as_deref(), cluster, *jobs);
+    }
     let mut cores: Vec<CpuId> = allowed_cores();
     cores.truncate(arguments.jobs.map_or(usize::MAX, NonZero::get));
-    let memory = arguments.memory.or_else(|| Some(available_memory()? / 5 * 4)).unwrap_or(u64::MAX);
-    let bar = Bar(output::progress(0, "sweeping"));
-    let sweep = Sweep { plan: &plan, folder: &folder, cores: &cores, memory };
-    let outcome = sweep.run(&program, &bar)?;
-    bar.0.finish_and_clear();
-    if arguments.json {
-        json(&document(&plan, &folder, &outcome))?;
-    } else {
-        print(&told(&plan, &folder, &outcome));
-    }
-    Ok(match (outcome.told_by, outcome.failed.is_empty()) {
-        (Some(signal), _) => {
+    let engine = arguments.bundle.map_or(Engine::Cores, Engine::Share);
+    let memory = arguments.memory.unwrap_or_else(free_memory);
+    let sweep = Sweep {
+        plan: &plan,
+        folder: &folder,
+        cores: &cores,
+        memory,
+        engine,
+        told_by: Held::signal,
+    };
+    let outcome = arguments.swept.run(&sweep)?;
+    arguments.swept.tell(&plan, &folder, &outcome)?;
+    let left = arguments.bundle.is_none() && !outcome.left.is_empty();
+    Ok(status_of(&outcome, left))
+}
+
+/// The memory that processes may take if nobody says how much, in bytes.
+fn free_memory() -> u64 {
+    available_memory().map_or(u64::MAX, |free| free / 5 * 4)
+}
+
+/// How a sweep ends, in which runs may be left that should not be.
+fn status_of(outcome: &Outcome, is_short: bool) -> ExitCode {
+    match outcome.told_by {
+        Some(signal) => {
             ExitCode::from(u8::try_from(shell_status_of_signal(signal)).unwrap_or(u8::MAX))
         }
-        (None, true) => ExitCode::SUCCESS,
-        (None, false) => ExitCode::from(1),
-    })
+        None => ExitCode::from(u8::from(is_short || !outcome.failed.is_empty())),
+    }
+}
+
+impl Swept {
+    /// The plan, and the folder of its answers. One that the plan names lies beside the plan.
+    fn read(&self) -> Result<(Plan, PathBuf), Failure> {
+        let file = self.plan.as_deref().unwrap_or(Path::new(""));
+        let plan = read(file)?;
+        let folder = match (&self.into, &plan.folder) {
+            (Some(folder), _) => folder.clone(),
+            (None, Some(folder)) => file.parent().unwrap_or(Path::new("")).join(folder),
+            (None, None) if file.extension().is_some() => file.with_extension(""),
+            (None, None) => file.with_extension("answers"),
+        };
+        Ok((plan, folder))
+    }
+
+    /// Runs a sweep, and shows meanwhile how far it is.
+    fn run(&self, sweep: &Sweep<'_>) -> Result<Outcome, Failure> {
+        let bar = Bar::new();
+        // A signal that comes while no command runs must not end this process as it is.
+        let _held = Held::begin();
+        let outcome = sweep.run(&program, &bar)?;
+        bar.clear();
+        Ok(outcome)
+    }
+
+    /// Says what has come of it.
+    fn tell(&self, plan: &Plan, folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
+        match self.json {
+            true => json(&document::document(plan, folder, outcome))?,
+            false => print(&document::told(plan, folder, outcome)),
+        }
+        Ok(())
+    }
 }
 
 fn read(file: &Path) -> Result<Plan, Failure> {
-    use std::io::Read;
     let unreadable = |error: &std::io::Error| {
         Failure::new(format!(
             "{}: cannot read the plan: {error}; name a file that can be read",
@@ -125,18 +190,6 @@ fn read(file: &Path) -> Result<Plan, Failure> {
     Ok(Plan::parse(&text, &file.display().to_string())?)
 }
 
-impl Arguments {
-    /// The folder of the answers. One that the plan names lies beside the plan.
-    fn folder(&self, plan: &Plan) -> PathBuf {
-        match (&self.into, &plan.folder) {
-            (Some(folder), _) => folder.clone(),
-            (None, Some(folder)) => self.plan.parent().unwrap_or(Path::new("")).join(folder),
-            (None, None) if self.plan.extension().is_some() => self.plan.with_extension(""),
-            (None, None) => self.plan.with_extension("answers"),
-        }
-    }
-}
-
 /// The program of that name: this one, one beside it, or one in `PATH`.
 fn program(name: &str) -> Option<PathBuf> {
     let own = env::current_exe().ok()?;
@@ -147,95 +200,12 @@ fn program(name: &str) -> Option<PathBuf> {
     if beside.is_file() { Some(beside) } else { find_program(name.as_ref()).ok() }
 }
 
-/// How far it is, on the bar.
-struct Bar(ProgressBar);
-
-impl Progress for Bar {
-    fn is_at(&self, standing: Standing) {
-        let Standing { runs_ended, runs, points_ended, points, time_left } = standing;
-        self.0.set_length((runs + points) as u64);
-        self.0.set_position((runs_ended + points_ended) as u64);
-        if let Some(left) = time_left {
-            self.0.set_message(format!("sweeping, {} of computing left", about(left.as_secs())));
-        }
-    }
-}
-
-/// So many seconds, in few words.
-fn about(seconds: u64) -> String {
-    match seconds {
-        0..100 => format!("{seconds} s"),
-        100..6_000 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{} h", seconds.div_ceil(3_600)),
-    }
-}
-
-/// A run as a person could type it.
-fn line_of(run: &PlannedRun, folder: &Path) -> String {
-    let words = run.words_with_reports(folder);
-    let words: Vec<String> = words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
-    let printed = match &run.answer {
-        kilocore_sweep_plan::Answer::Printed(file) => {
-            format!(" > {}", quoted(&folder.join(file).to_string_lossy()))
-        }
-        kilocore_sweep_plan::Answer::Reports(_) => String::new(),
-    };
-    format!("{}{printed}", words.join(" "))
-}
-
-/// A word as a shell would read it.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,=+@%{}".contains(&byte);
-    match !word.is_empty() && word.bytes().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-fn described<'a>(run: &'a PlannedRun, folder: &Path) -> RunDocument<'a> {
-    RunDocument {
-        line: run.line,
-        values: run.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
-        command: &run.words,
-        files: run.answer.files().iter().map(|file| folder.join(file)).collect(),
-        state: None,
-        why: None,
-    }
-}
-
-fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcome) -> Document<'a> {
-    let mut runs: Vec<RunDocument<'_>> = plan
-        .runs
-        .iter()
-        .map(|run| RunDocument { state: Some("left"), ..described(run, folder) })
-        .collect();
-    for run in &outcome.done {
-        runs[run.0].state = Some("answered");
-    }
-    for failed in &outcome.failed {
-        let run = &mut runs[failed.run.0];
-        run.state = Some("failed");
-        run.why = Some(&failed.why);
-    }
-    Document { schema: SCHEMA, folder, runs, computed: Some(outcome.computed) }
-}
-
-/// What has come of it, for people.
-fn told(plan: &Plan, folder: &Path, outcome: &Outcome) -> String {
-    let Outcome { done, failed, left, computed, .. } = outcome;
-    let mut text = format!(
-        "{} of {} runs are answered, in {}; {} points were computed.\n",
-        count(done.len() as u64),
-        count(plan.runs.len() as u64),
-        folder.display(),
-        count(*computed as u64),
-    );
-    for failed in failed {
-        let run = &plan.runs[failed.run.0];
-        text += &format!("failed: line {}, {}: {}\n", run.line, run.named(), failed.why);
-    }
-    if !left.is_empty() {
-        text += "What was computed is kept. Run it again to go on.\n";
-    }
-    text
+/// A part of all points, as it is typed.
+fn share(text: &str) -> Result<Share, String> {
+    let parts = text
+        .split_once('/')
+        .and_then(|(number, of)| Share::new(number.trim().parse().ok()?, of.trim().parse().ok()?));
+    parts.ok_or_else(|| {
+        format!("'{text}' is no part; give its number and how many there are, as in 3/40")
+    })
 }

@@ -1,8 +1,11 @@
 //! `kilocore sweep`: the answers are those of its commands, whatever happens on the way.
 
+mod cluster;
+mod slurm;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -207,6 +210,36 @@ fn ctrl_c_ends_it_and_says_how_to_go_on() {
     }
     document(&place.sweep(&["--json"]));
     assert_eq!(text(&place.answer("run-3.txt")), text(&place.printed(&FIT)));
+}
+
+#[test]
+fn parts_compute_all_together_whatever_the_order() {
+    let place = Place::new(&plan());
+    let part = |number: u32| {
+        place.command(&["sweep", "plan.toml", "--bundle", &format!("{number}/3"), "--json"])
+    };
+    // Two at a time, and one that is run again.
+    let first = part(3).stdout(Stdio::piped()).spawn().expect("kilocore runs");
+    let second = document(&run_while(part(1), |_| ()));
+    let first = document(&first.wait_with_output().expect("it ends"));
+    let computed = |document: &Value| document["computed"].as_u64().expect("a number");
+    assert!(computed(&first) > 0 && computed(&second) > 0, "{first} {second}");
+    assert_eq!(second["runs"][0]["state"], "left");
+    assert_eq!(computed(&document(&run_while(part(3), |_| ()))), 0);
+    assert!(computed(&document(&run_while(part(2), |_| ()))) > 0);
+    // A fit needs points that come of others, so some may be left for who writes the answers.
+    document(&place.sweep(&["--json"]));
+    assert_eq!(text(&place.answer("core-i7-6700-mcs.txt")), text(&place.printed(&FORECAST)));
+    assert_eq!(text(&place.answer("run-3.txt")), text(&place.printed(&FIT)));
+    for (words, said) in [
+        (["--bundle", "4/3"], "as in 3/40"),
+        (["--bundle", "0/3"], "as in 3/40"),
+        (["--bundle", "3"], "as in 3/40"),
+    ] {
+        let output = place.sweep(&words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(text(&output.stderr).contains(said), "{output:?}");
+    }
 }
 
 #[test]

@@ -43,7 +43,15 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// Those of [`KeptFiles::of_user`].
 pub fn own_folder(program: &str, subject: &str) -> io::Result<PathBuf> {
     let parent = path::of_user().ok_or(io::ErrorKind::NotFound)?;
-    KeptFiles::below(&parent, program, subject, 0)?;
+    own_folder_in(&parent, program, subject)
+}
+
+/// The same, in a folder that is named.
+///
+/// # Errors
+/// Those of [`KeptFiles::of_user`].
+pub fn own_folder_in(parent: &Path, program: &str, subject: &str) -> io::Result<PathBuf> {
+    KeptFiles::below(parent, program, subject, 0)?;
     Ok(parent.join(program).join(subject))
 }
 

@@ -11,4 +11,4 @@
 mod folder;
 mod path;
 
-pub use folder::{KeptFiles, KeptName, own_folder};
+pub use folder::{KeptFiles, KeptName, own_folder, own_folder_in};

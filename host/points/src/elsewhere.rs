@@ -50,6 +50,21 @@ pub struct Report {
     pub failed: Vec<FailedPoint>,
 }
 
+impl Report {
+    /// The same, where the system has refused to write some of what was computed. Which points these were is not known,
+    /// so nobody is to rely on any of them; those that were written all the same are found by who looks next.
+    pub(crate) fn unwritten(mut self, why: &str) -> Self {
+        let (computed, known): (Vec<KeptPoint>, Vec<KeptPoint>) =
+            self.kept.into_iter().partition(|point| point.seconds > 0.0);
+        self.kept = known;
+        let why = format!("it cannot be written: {why}");
+        self.failed.extend(
+            computed.iter().map(|&KeptPoint { key, .. }| FailedPoint { key, why: why.clone() }),
+        );
+        self
+    }
+}
+
 /// Which points a process computes.
 #[derive(Debug)]
 pub(crate) enum Mode {

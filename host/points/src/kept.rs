@@ -15,11 +15,13 @@ pub(crate) struct AllKept {
     /// The folders in which they are kept. All have what is computed; what one of them has is known.
     stores: Vec<Store>,
     subjects: Mutex<BTreeMap<Subject, Arc<Kept>>>,
+    /// Why something could not be written to the first folder, what the system said first.
+    unwritten: Mutex<Option<String>>,
 }
 
 impl AllKept {
     pub(crate) fn new(stores: Vec<Store>) -> Self {
-        Self { stores, subjects: Mutex::default() }
+        Self { stores, subjects: Mutex::default(), unwritten: Mutex::default() }
     }
 
     /// The points of a subject. They are read when they are first asked for.
@@ -49,11 +51,21 @@ impl AllKept {
         }
     }
 
+    /// Why something could not be written to the first folder, if so.
+    pub(crate) fn unwritten(&self) -> Option<String> {
+        locked(&self.unwritten).clone()
+    }
+
     /// What cannot be written is computed again another time.
     fn write(&self, subject: &Subject, batch: Batch) {
-        if !batch.is_empty() {
-            for store in &self.stores {
-                let _ = store.write(subject, batch.clone());
+        if batch.is_empty() {
+            return;
+        }
+        for (index, store) in self.stores.iter().enumerate() {
+            if let Err(error) = store.write(subject, batch.clone())
+                && index == 0
+            {
+                locked(&self.unwritten).get_or_insert_with(|| error.to_string());
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ pub struct Orders {
     pub report: PathBuf,
     /// The points to compute. If there are none, nothing is computed, and what is missing is reported.
     pub share: Option<BTreeSet<Key>>,
+    /// On how many threads they are computed, at most; on as many as this process has cores if nothing is said.
+    #[serde(default)]
+    pub threads: Option<NonZero<usize>>,
 }
 
 /// Why orders cannot be followed.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::elsewhere::Mode;
@@ -34,9 +36,12 @@ pub struct PointSource {
     mode: Mode,
     /// Where what has come is written in the end.
     report: Option<PathBuf>,
+    /// On how many threads points are computed. `None` stands for one on each core.
+    threads: Option<NonZero<usize>>,
 }
 
-static UNKEPT: PointSource = PointSource { kept: None, mode: Mode::Every, report: None };
+static UNKEPT: PointSource =
+    PointSource { kept: None, mode: Mode::Every, report: None, threads: None };
 
 impl PointSource {
     /// Computes all, and keeps nothing.
@@ -53,7 +58,7 @@ impl PointSource {
     /// If there are orders that cannot be.
     pub fn of_user(no_cache: bool) -> Result<Self, OrdersError> {
         let of_user = keeps(no_cache).then(|| Store::of_user().ok()).flatten();
-        let Some(Orders { folder, report, share }) = Orders::of_environment()? else {
+        let Some(Orders { folder, report, share, threads }) = Orders::of_environment()? else {
             return Ok(Self::in_stores(of_user.into_iter().collect()));
         };
         let of_orders = Store::without_limit(&folder);
@@ -64,6 +69,7 @@ impl PointSource {
             None => all.listing(),
         };
         told.report = Some(report);
+        told.threads = threads;
         Ok(told)
     }
 
@@ -78,7 +84,7 @@ impl PointSource {
     fn in_stores(stores: Vec<Store>) -> Self {
         let kept =
             (!stores.is_empty()).then(|| AllKept::new(stores)).zip(Version::of_this_program());
-        Self { kept, mode: Mode::Every, report: None }
+        Self { kept, mode: Mode::Every, report: None, threads: None }
     }
 
     /// The same, but nothing is computed: what is not kept is [`missing`](Self::missing), and has the error
@@ -114,7 +120,11 @@ impl PointSource {
     #[must_use]
     pub fn report(&self) -> Report {
         self.flush();
-        self.mode.report()
+        let unwritten = self.kept.as_ref().and_then(|(kept, _)| kept.unwritten());
+        match unwritten {
+            None => self.mode.report(),
+            Some(why) => self.mode.report().unwritten(&why),
+        }
     }
 
     /// Writes all that was computed and not written yet. That happens now and then while points are computed, and when
@@ -127,8 +137,8 @@ impl PointSource {
 
     /// The points of all jobs, in their order.
     ///
-    /// Those that are not kept are computed, on all cores that this process may use: the costliest first, each core the
-    /// next one whenever it has none. `on_done` is called after each job, from any thread.
+    /// Those that are not kept are computed, on all cores that this process may use, or on as many threads as its
+    /// [`Orders`] say: the costliest first, each the next one whenever it has none. `on_done` is called after each job, from any thread.
     ///
     /// # Errors
     /// That of the first job, in their order, that has no point. All others are computed nevertheless.
@@ -147,7 +157,10 @@ impl PointSource {
             Some(batch) => batch.point(&jobs[index]),
             None => jobs[index].compute(shared),
         };
-        in_parallel(&costs, &point, on_done).into_iter().collect()
+        let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        in_parallel(&costs, self.threads.unwrap_or_else(cores), &point, on_done)
+            .into_iter()
+            .collect()
     }
 
     /// The point of one job, which is computed on this thread if it is not kept.

@@ -71,3 +71,19 @@ fn what_cannot_be_computed_is_told_with_why() {
     let failed = vec![FailedPoint { key, why: "-1 is negative".to_owned() }];
     assert_eq!(sharing.report(), Report { failed, ..Report::default() });
 }
+
+#[test]
+fn what_cannot_be_written_is_not_said_to_be_kept() {
+    let (_own, folder) = folder();
+    let factor = Factor::new(2.0);
+    let listing = PointSource::kept_in(&folder).unwrap().listing();
+    assert!(ask(&listing, &factor, &jobs(3)).is_err());
+    let keys = listing.missing().iter().map(|point| point.key).collect();
+    let sharing = PointSource::kept_in(&folder).unwrap().sharing(keys);
+    // As when the disk is full: what was opened is there, and takes nothing.
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(ask(&sharing, &factor, &jobs(3)).unwrap().len(), 3);
+    let report = sharing.report();
+    assert!(report.kept.is_empty() && report.failed.len() == 3, "{report:?}");
+    assert!(report.failed.iter().all(|point| point.why.starts_with("it cannot be written: ")));
+}

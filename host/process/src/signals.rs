@@ -198,7 +198,13 @@ impl Held {
     /// Whether a signal came that no program has been given.
     #[must_use]
     pub fn came(&self) -> bool {
-        KEPT.load(Ordering::SeqCst) != 0
+        Self::signal().is_some()
+    }
+
+    /// The signal that came while signals are held, or were held last, and that no program has been given.
+    #[must_use]
+    pub fn signal() -> Option<libc::c_int> {
+        Some(KEPT.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::BatchSystemError;
+
 /// Why a plan cannot be run at all.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -20,6 +22,9 @@ pub enum SweepError {
     /// Another sweep writes there.
     #[error("{}: another sweep is writing there; wait for its end, or name another folder with --into", .0.display())]
     Busy(PathBuf),
+    /// The batch system does not take what is to be computed.
+    #[error(transparent)]
+    BatchSystem(#[from] BatchSystemError),
     /// A program of the plan is not there.
     #[error(
         "the plan, line {line}: there is no program '{program}' beside this one or in PATH; install it, or mend the name"

@@ -2,7 +2,7 @@
 //!
 //! A run is tried first. Its command finds the points that are kept, and says which it misses ([`kilocore_points`]). If it
 //! misses none, that was the run: its answer is there. Otherwise processes compute what is missing, each a bundle of points
-//! by running the same command, and the run is tried again. Some commands ask for points only when they have others, so
+//! by running the same command, and the run is tried again. They run on this host, or as tasks of a batch system. Some commands ask for points only when they have others, so
 //! that may take several rounds.
 //!
 //! # Decisions
@@ -15,20 +15,29 @@
 //! * **What fails, fails alone.** A point that cannot be computed fails the runs that need it, and all others go on.
 
 mod answer;
+mod batch;
+mod command;
 mod error;
 mod memory;
 mod outcome;
 mod pace;
+mod places;
 mod process;
 mod progress;
+mod share;
 mod state;
 mod sweep;
 mod work_list;
 
+pub use batch::{
+    Array, ArrayStatus, Batch, BatchStanding, BatchSystem, BatchSystemError, Stage, TaskEnd,
+    TaskError, TaskId, Until, array_statuses, run_task,
+};
 pub use error::SweepError;
 pub use outcome::{FailedRun, Outcome};
 pub use progress::{Progress, Standing};
-pub use sweep::{MOST_TRIES, Sweep};
+pub use share::Share;
+pub use sweep::{Engine, MOST_TRIES, Sweep};
 
 /// Which run of a plan it is, in the plan's order, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::BatchStanding;
+
 /// How far a sweep is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
@@ -15,6 +17,8 @@ pub struct Standing {
     pub points: usize,
     /// How long it will take as far as that is known: `None` before any point of these computations was computed.
     pub time_left: Option<Duration>,
+    /// What the batch system has, if one computes.
+    pub batch: Option<BatchStanding>,
 }
 
 /// Who is told how it goes on.

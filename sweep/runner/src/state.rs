@@ -1,11 +1,12 @@
 //! What each run of a sweep waits for, and what is to be done next.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use kilocore_points::{Key, Missing, Report};
 
 use crate::pace::Pace;
+use crate::share::Share;
 use crate::work_list::{Bundle, State as PointState, WorkList};
 use crate::{FailedRun, Outcome, RunIndex, Standing};
 
@@ -50,6 +51,8 @@ enum RunState {
     Waits {
         left: usize,
     },
+    /// It misses only points that other sweeps compute.
+    Elsewhere,
     Answered,
     Failed(String),
 }
@@ -71,6 +74,8 @@ pub(crate) struct State {
     vain_tries: HashMap<RunIndex, u32>,
     /// Of how many processes a point may be lost.
     most_tries: u32,
+    /// The points that are computed.
+    share: Share,
     points: usize,
     points_ended: usize,
     computed: usize,
@@ -78,7 +83,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(runs: usize, most_tries: u32) -> Self {
+    pub(crate) fn new(runs: usize, most_tries: u32, share: Share) -> Self {
         Self {
             runs: vec![RunState::Open; runs],
             to_try: (0..runs).map(RunIndex).collect(),
@@ -89,6 +94,7 @@ impl State {
             reasons: HashMap::new(),
             vain_tries: HashMap::new(),
             most_tries,
+            share,
             points: 0,
             points_ended: 0,
             computed: 0,
@@ -98,10 +104,42 @@ impl State {
 
     /// What a process is to do now. Tries come first: they say what else is to be done.
     pub(crate) fn next(&mut self, processes: usize) -> Option<Task> {
-        match self.to_try.pop_front() {
-            Some(run) => Some(Task::Try(run)),
-            None => self.list.next(&self.pace, processes).map(Task::Compute),
-        }
+        self.next_try().or_else(|| self.next_bundle(processes).map(Task::Compute))
+    }
+
+    /// The run that is to be tried now.
+    pub(crate) fn next_try(&mut self) -> Option<Task> {
+        self.to_try.pop_front().map(Task::Try)
+    }
+
+    /// What is to be computed next, where so many processes compute at a time.
+    pub(crate) fn next_bundle(&mut self, processes: usize) -> Option<Bundle> {
+        self.list.next(&self.pace, processes)
+    }
+
+    /// Whether some run is to be tried.
+    pub(crate) fn has_tries(&self) -> bool {
+        !self.to_try.is_empty()
+    }
+
+    /// Whether some points are to be computed that nobody was given.
+    pub(crate) fn has_points(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    /// Those of these points that are to be computed and that nobody was given. They are given to somebody by that.
+    pub(crate) fn take(&mut self, keys: &BTreeSet<Key>) -> Vec<Bundle> {
+        self.list.take(keys)
+    }
+
+    /// How long one core would take for all that is to be computed and that nobody was given.
+    pub(crate) fn time_guessed(&self) -> Duration {
+        self.list.time_guessed(&self.pace)
+    }
+
+    /// How long one core would take for a bundle.
+    pub(crate) fn time_of(&self, bundle: &Bundle) -> Duration {
+        bundle.time_guessed(&self.pace)
     }
 
     /// A task was not done, and is to be done later.
@@ -133,11 +171,15 @@ impl State {
         self.points_ended += self.list.drop_unwanted(run, is_wanted);
     }
 
-    fn wait(&mut self, run: RunIndex, missing: Vec<Missing>) {
+    fn wait(&mut self, run: RunIndex, mut missing: Vec<Missing>) {
         let failed = |point: &&Missing| self.list.state(&point.key) == Some(PointState::Failed);
         if let Some(point) = missing.iter().find(failed) {
             let why = self.why_failed(&point.key);
             return self.end(run, RunState::Failed(why));
+        }
+        missing.retain(|point| self.share.has(&point.key));
+        if missing.is_empty() {
+            return self.end(run, RunState::Elsewhere);
         }
         let first = missing.first().map(|point| point.words.clone()).unwrap_or_default();
         let keys: HashSet<Key> = missing.iter().map(|point| point.key).collect();
@@ -230,6 +272,7 @@ impl State {
             runs: self.runs.len(),
             points_ended: self.points_ended,
             points: self.points,
+            batch: None,
             time_left: is_known.then(|| left / u32::try_from(processes.max(1)).unwrap_or(u32::MAX)),
         }
     }
@@ -241,7 +284,9 @@ impl State {
             match state {
                 RunState::Answered => outcome.done.push(run),
                 RunState::Failed(why) => outcome.failed.push(FailedRun { run, why }),
-                RunState::Open | RunState::Waits { .. } => outcome.left.push(run),
+                RunState::Open | RunState::Waits { .. } | RunState::Elsewhere => {
+                    outcome.left.push(run);
+                }
             }
         }
         outcome

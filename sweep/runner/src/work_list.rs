@@ -80,6 +80,23 @@ impl Ord for Ranked {
     }
 }
 
+/// How long a point takes on one core, as far as is known.
+fn guess(pace: &Pace, point: &Missing) -> Duration {
+    pace.of(&point.computation, point.cost).unwrap_or(LONGEST)
+}
+
+impl Bundle {
+    /// How long it takes on one core, as far as is known.
+    pub(crate) fn time_guessed(&self, pace: &Pace) -> Duration {
+        let each = self.points.iter().map(|point| guess(pace, point));
+        each.fold(Duration::ZERO, Duration::saturating_add)
+    }
+
+    pub(crate) fn keys(&self) -> BTreeSet<Key> {
+        self.points.iter().map(|point| point.key).collect()
+    }
+}
+
 impl WorkList {
     /// Adds what a run misses. What another run has missed before is not added again. Returns how many points are new.
     pub(crate) fn add(&mut self, run: RunIndex, missing: Vec<Missing>) -> usize {
@@ -117,8 +134,7 @@ impl WorkList {
         let waiting = self.waiting.get_mut(&run)?;
         let (mut points, mut length): (Vec<Missing>, _) = (Vec::new(), Duration::ZERO);
         while let Some(Ranked { point, alone }) = waiting.last() {
-            let next = pace.of(&point.computation, point.cost);
-            let more = length.saturating_add(next.unwrap_or(LONGEST));
+            let more = length.saturating_add(guess(pace, point));
             if !points.is_empty() && (*alone || more > most) {
                 break;
             }
@@ -136,6 +152,37 @@ impl WorkList {
             *self.cost.entry(point.computation.clone()).or_default() -= point.cost;
         }
         Some(Bundle { run, points })
+    }
+
+    /// Those of these points that no process was given, each run's as a bundle. They are given to somebody by that.
+    pub(crate) fn take(&mut self, keys: &BTreeSet<Key>) -> Vec<Bundle> {
+        let mut bundles = Vec::new();
+        for (&run, waiting) in &mut self.waiting {
+            let is_taken = |ranked: &Ranked| keys.contains(&ranked.point.key);
+            let (taken, left) = std::mem::take(waiting).into_iter().partition(is_taken);
+            *waiting = left;
+            let taken: BTreeSet<Ranked> = taken;
+            let points: Vec<Missing> = taken.into_iter().map(|ranked| ranked.point).collect();
+            for point in &points {
+                *self.cost.entry(point.computation.clone()).or_default() -= point.cost;
+            }
+            if !points.is_empty() {
+                bundles.push(Bundle { run, points });
+            }
+        }
+        self.waiting.retain(|_, points| !points.is_empty());
+        bundles
+    }
+
+    /// Whether a process was given each point.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// How long one core would take for what no process was given, with a guess of what is not known.
+    pub(crate) fn time_guessed(&self, pace: &Pace) -> Duration {
+        let points = self.waiting.values().flatten().map(|ranked| &ranked.point);
+        points.map(|point| guess(pace, point)).fold(Duration::ZERO, Duration::saturating_add)
     }
 
     /// Drops those points of a run that nobody wants and no process was given, and says how many these are. Who misses one

@@ -4,7 +4,7 @@ use kilocore_points::{FailedPoint, KeptPoint, Key, Missing, Report};
 use proptest::prelude::*;
 
 use super::{State, Task, Tried};
-use crate::{Outcome, RunIndex};
+use crate::{Outcome, RunIndex, Share};
 
 fn point(number: u32, cost: f64) -> Missing {
     Missing {
@@ -70,8 +70,18 @@ impl World {
     }
 
     /// Runs all, so many tasks at a time, which end in an order that `pick` says.
-    fn sweep(&mut self, processes: usize, mut pick: impl FnMut(usize) -> usize) -> Outcome {
-        let mut state = State::new(self.rounds.len(), 3);
+    fn sweep(&mut self, processes: usize, pick: impl FnMut(usize) -> usize) -> Outcome {
+        self.sweep_share(Share::ALL, processes, pick)
+    }
+
+    /// The same, of a part of all points.
+    fn sweep_share(
+        &mut self,
+        share: Share,
+        processes: usize,
+        mut pick: impl FnMut(usize) -> usize,
+    ) -> Outcome {
+        let mut state = State::new(self.rounds.len(), 3, share);
         let mut busy: Vec<Task> = Vec::new();
         loop {
             while busy.len() < processes {
@@ -174,7 +184,7 @@ fn what_only_a_failed_run_wants_is_not_computed() {
 
 #[test]
 fn a_run_that_misses_what_is_kept_again_and_again_fails() {
-    let mut state = State::new(1, 3);
+    let mut state = State::new(1, 3, Share::ALL);
     for _ in 0..20 {
         match state.next(1) {
             Some(Task::Try(run)) => state.tried(run, Tried::Misses(vec![point(1, 1.0)])),
@@ -206,4 +216,26 @@ fn short_points_are_bundled_once_their_length_is_known() {
     });
     assert_eq!((outcome.done.len(), outcome.computed), (1, 1000));
     assert!(tasks < 10, "{tasks}");
+}
+
+#[test]
+fn shares_compute_all_together_and_nothing_twice() {
+    let mut world = World {
+        rounds: vec![vec![(0..20).collect()], vec![(10..30).collect()], vec![]],
+        costs: (0..30).map(|number| (number, 1.0)).collect(),
+        failing: BTreeSet::new(),
+        deadly: BTreeSet::new(),
+        kept: BTreeSet::new(),
+        given: HashMap::new(),
+    };
+    for number in 1..=4 {
+        let share = Share::new(number, 4).expect("there are four");
+        let before = world.kept.len();
+        let outcome = world.sweep_share(share, 2, |_| 0);
+        assert!(outcome.failed.is_empty() && world.kept.len() > before, "{outcome:?}");
+        assert!(outcome.done.contains(&RunIndex(2)), "it misses nothing");
+    }
+    assert!(world.given.len() == 30 && world.given.values().all(|&times| times == 1));
+    let outcome = world.sweep(1, |_| 0);
+    assert_eq!((outcome.computed, outcome.done.len()), (0, 3));
 }
