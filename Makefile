@@ -37,7 +37,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all demo sched sched-simulated test lint unit bench soak weaken watched watched-planted \
         watched-beside fuzz fidelity fidelity-c fidelity-profiles \
-        closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published emulation-gains servers page-traces ldu kernel-path kernel-paths lru numa numa-programs hit-ratios page-caches replicated clean \
+        closed-loop what-if verdicts emulation emulation-cost emulation-forward emulation-same emulation-published emulation-gains servers page-traces ldu kernel-path kernel-paths lru numa numa-programs hit-ratios page-caches replicated clusters clean \
         packages-build packages-demo packages-test packages-soak packages-fuzz packages-linux packages-linux-test packages-linux-deb
 
 all: packages-build
@@ -442,6 +442,12 @@ page-pools: packages-build
 	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-page-pools
 	GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
 	    target/release/kilocore-page-pools --page docs/evidence/pages.md
+
+## clusters: a million points on clusters that are not here, simulated, and what of it is measured here, into
+## docs/evidence/clusters.md: some minutes
+clusters: packages-build
+	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-clusters
+	target/release/kilocore-clusters --page docs/evidence/clusters.md
 
 ## replicated: data with a copy on each node beside locks and other libraries: simulated, and measured on
 ## this machine, into the tables of docs/evidence/replicated.md; takes minutes on a machine that does nothing else

@@ -7,6 +7,7 @@
 
 mod bench;
 mod bytes;
+mod cache;
 mod compare;
 mod doctor;
 mod emulate;
@@ -87,6 +88,9 @@ enum Command {
     BenchHelper(bench::HelperArguments),
     /// Run many commands as a plan says, each point of their curves once, on all cores
     Sweep(sweep::Arguments),
+    /// Say what commands have kept of what they computed, or remove it
+    #[command(subcommand)]
+    Cache(cache::Cache),
     /// List the locks, machines, benchmarks or policies, or show one in full
     #[command(subcommand)]
     List(list::Registry),
@@ -115,6 +119,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::BenchHelper(arguments) => Ok(bench::helper(&arguments)),
         Command::Sweep(arguments) => sweep::sweep(&arguments),
+        Command::Cache(what) => cache::cache(&what),
         Command::List(registry) => list::list(&registry),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => shell::manual(&arguments, Arguments::command()),

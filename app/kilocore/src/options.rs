@@ -106,8 +106,16 @@ fn every_command_that_gives_a_result_gives_it_as_json_too() {
         })
         .map(|(name, _)| name)
         .collect();
-    // A recording that is no document is a file; `run` becomes the program; completions are for a shell.
-    let expected = ["record samples", "record pages", "record references", "run", "completions"];
+    // A recording that is no document is a file; `run` becomes the program; what is removed is no result; completions are
+    // for a shell.
+    let expected = [
+        "record samples",
+        "record pages",
+        "record references",
+        "run",
+        "cache clear",
+        "completions",
+    ];
     assert_eq!(without, expected);
     for (option, meanings) in options().iter().filter(|(option, _)| *option == "--json") {
         assert!(meanings.keys().all(|meaning| meaning.value.is_empty()), "{option} is a flag");

@@ -177,3 +177,38 @@ fn several_at_once_give_the_same_answer_and_leave_whole_files() {
     assert!(forecast(&subject, &home) == answers[0]);
     assert_eq!(kept(&home), before, "all was known");
 }
+
+#[test]
+fn what_is_kept_is_told_of_and_removed() {
+    let (_held, home) = home();
+    let asked = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kilocore"));
+        command.args(words).env("XDG_CACHE_HOME", &home).env_remove("KILOCORE_NO_CACHE");
+        let output = command.output().expect("kilocore runs");
+        (output.status.code(), String::from_utf8(output.stdout).expect("it is text"))
+    };
+    let shown = || {
+        let (status, printed) = asked(&["cache", "show", "--json"]);
+        assert_eq!(status, Some(0));
+        let document: serde_json::Value = serde_json::from_str(&printed).expect("a document");
+        assert_eq!(document["kept"][0]["kind"], "points");
+        (document["kept"][0]["bytes"].as_u64(), document["kept"][2]["bytes"].as_u64())
+    };
+    // Looking makes nothing.
+    assert_eq!(shown(), (Some(0), Some(0)));
+    assert!(!home.join("kilocore").exists());
+    assert!(start(PROFILE, &home, &[]).wait_with_output().expect("it ends").status.success());
+    let old = home.join("kilocore/simulations");
+    fs::create_dir(&old).expect("a folder");
+    fs::write(old.join("of-a-former-version"), [0; 1000]).expect("a file");
+    let (points, simulations) = shown();
+    assert!(points > Some(100) && simulations == Some(1000), "{points:?}");
+    let (_, said) = asked(&["cache", "show"]);
+    assert!(said.contains("points: ") && said.contains("simulations: "), "{said}");
+    assert_eq!(asked(&["cache", "clear"]).0, Some(0));
+    assert_eq!(shown(), (Some(0), Some(0)));
+    // A folder that somebody else could have written is not touched.
+    fs::remove_dir_all(&old).expect("a folder");
+    symlink("/tmp", &old).expect("a link");
+    assert_eq!(asked(&["cache", "clear"]).0, Some(2));
+}

@@ -21,8 +21,8 @@ use crate::kept_run::Question;
 use crate::names::Symbols;
 use crate::{KeptRun, Point};
 
-/// The bytes that all files together may take.
-const MOST_BYTES: u64 = 128 << 20;
+/// The bytes that the results of runs together may take that are kept.
+pub const MOST_KEPT_BYTES: u64 = 128 << 20;
 
 /// Results of runs that are kept, and found again.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ impl KeptRuns {
     /// Those in the user's folder for what can be computed anew. `None` if nothing can be kept there.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        KeptFiles::of_user("kilocore", "emulations", MOST_BYTES).ok().map(Self::in_files)
+        KeptFiles::of_user("kilocore", "emulations", MOST_KEPT_BYTES).ok().map(Self::in_files)
     }
 
     /// Those in another folder.

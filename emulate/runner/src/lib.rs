@@ -52,7 +52,7 @@ pub use cycles::CyclesFrom;
 pub use emulator::Emulator;
 pub use error::EmulateError;
 pub use instructions::{Instructions, TimedCore, time_instructions};
-pub use kept::KeptRuns;
+pub use kept::{KeptRuns, MOST_KEPT_BYTES};
 pub use kept_run::KeptRun;
 pub use kilocore_qemu::{QemuError, build as build_qemu};
 pub use notes::PIPE_LEFT_OUT;

@@ -4,6 +4,7 @@
 //! measured is measured in [`rounds`].
 #![warn(missing_docs)]
 
+pub mod clusters;
 pub mod command;
 pub mod hit_ratios;
 pub mod page_pools;

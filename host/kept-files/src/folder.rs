@@ -68,6 +68,22 @@ impl KeptFiles {
         Self::below(&parent, program, subject, most_bytes)
     }
 
+    /// The same, if it is there: nothing is made.
+    ///
+    /// # Errors
+    /// Those of [`of_user`](Self::of_user).
+    pub fn found_of_user(
+        program: &str,
+        subject: &str,
+        most_bytes: u64,
+    ) -> io::Result<Option<Self>> {
+        let parent = path::of_user().ok_or(io::ErrorKind::NotFound)?;
+        match parent.join(program).join(subject).symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => Self::below(&parent, program, subject, most_bytes).map(Some),
+        }
+    }
+
     /// The same, in a folder that is named.
     ///
     /// # Errors
@@ -117,7 +133,16 @@ impl KeptFiles {
     /// # Errors
     /// Those of the system.
     pub fn names(&self) -> io::Result<Vec<KeptName>> {
-        let mut files = self.complete()?;
+        self.names_with("")
+    }
+
+    /// The same, of those whose names begin so. Nothing is asked of the others, which may be many, on a disk that is far
+    /// away.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn names_with(&self, beginning: &str) -> io::Result<Vec<KeptName>> {
+        let mut files = self.complete(beginning)?;
         files.sort();
         let named = |file: Listed| {
             Some(KeptName { name: file.name.into_string().ok()?, bytes: file.bytes })
@@ -158,7 +183,10 @@ impl KeptFiles {
 
     /// Removes those that were used longest ago until the others fit; never the one `but`.
     fn trim(&self, but: &str) -> io::Result<()> {
-        let mut files = self.complete()?;
+        if self.most_bytes == u64::MAX {
+            return Ok(());
+        }
+        let mut files = self.complete("")?;
         files.sort();
         let mut total: u64 = files.iter().map(|file| file.bytes).sum();
         for file in files {
@@ -174,12 +202,18 @@ impl KeptFiles {
         Ok(())
     }
 
-    /// The files that are complete, in no order. Those that were abandoned are removed.
-    fn complete(&self) -> io::Result<Vec<Listed>> {
+    /// The files that are complete and whose names begin so, in no order. Those that were abandoned are removed.
+    fn complete(&self, beginning: &str) -> io::Result<Vec<Listed>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let mut files = Vec::new();
         for entry in Dir::read_from(&self.at)? {
             let name = entry?.file_name().to_owned();
+            let is_meant = [beginning, INCOMPLETE]
+                .iter()
+                .any(|one| name.to_bytes().starts_with(one.as_bytes()));
+            if !is_meant {
+                continue;
+            }
             let Ok(found) = statat(&self.at, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
                 continue;

@@ -135,11 +135,7 @@ impl Store {
 
     /// The files of a subject, the one that was used last first.
     fn of(&self, subject: &Subject) -> Vec<KeptName> {
-        let mut files = self.files.names().unwrap_or_default();
-        let name = subject.name();
-        files
-            .retain(|file| file.name.strip_prefix(&name).is_some_and(|rest| rest.starts_with('-')));
-        files
+        self.files.names_with(&format!("{}-", subject.name())).unwrap_or_default()
     }
 
     /// What a file holds. One that is damaged, or that this program has not written, is removed.

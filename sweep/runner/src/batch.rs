@@ -25,6 +25,7 @@ mod system;
 mod task;
 
 pub(crate) use coordinator::Coordinator;
+pub(crate) use hand_out::hand_out;
 pub use run_task::{TaskEnd, TaskError, run_task};
 pub use status::{ArrayStatus, array_statuses};
 pub use system::{Array, BatchSystem, BatchSystemError, Stage, TaskId};

@@ -19,6 +19,7 @@ mod batch;
 mod command;
 mod error;
 mod memory;
+mod on_paper;
 mod outcome;
 mod pace;
 mod places;
@@ -34,6 +35,7 @@ pub use batch::{
     TaskError, TaskId, Until, array_statuses, run_task,
 };
 pub use error::SweepError;
+pub use on_paper::{ClusterOnPaper, Course, TasksOnPaper, WorkOnPaper, on_paper};
 pub use outcome::{FailedRun, Outcome};
 pub use progress::{Progress, Standing};
 pub use share::Share;

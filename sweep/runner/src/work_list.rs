@@ -46,9 +46,16 @@ pub(crate) enum State {
 pub(crate) struct WorkList {
     /// What each run has that no process was given, the longest last.
     waiting: BTreeMap<RunIndex, BTreeSet<Ranked>>,
-    /// The cost of all of these, of each computation.
-    cost: HashMap<String, f64>,
+    /// What these come to, of each computation.
+    left: HashMap<String, Left>,
     states: HashMap<Key, State>,
+}
+
+/// Points of a computation that no process was given.
+#[derive(Debug, Clone, Copy, Default)]
+struct Left {
+    points: u32,
+    cost: f64,
 }
 
 /// A point by its cost, the greatest last. Of the same cost, the order is that of the keys.
@@ -85,6 +92,13 @@ fn guess(pace: &Pace, point: &Missing) -> Duration {
     pace.of(&point.computation, point.cost).unwrap_or(LONGEST)
 }
 
+fn count_out(left: &mut HashMap<String, Left>, point: &Missing) {
+    if let Some(left) = left.get_mut(&point.computation) {
+        left.points = left.points.saturating_sub(1);
+        left.cost -= point.cost;
+    }
+}
+
 impl Bundle {
     /// How long it takes on one core, as far as is known.
     pub(crate) fn time_guessed(&self, pace: &Pace) -> Duration {
@@ -110,8 +124,14 @@ impl WorkList {
         self.states.len() - before
     }
 
+    fn count_in(&mut self, point: &Missing) {
+        let left = self.left.entry(point.computation.clone()).or_default();
+        left.points += 1;
+        left.cost += point.cost;
+    }
+
     fn put(&mut self, run: RunIndex, ranked: Ranked) {
-        *self.cost.entry(ranked.point.computation.clone()).or_default() += ranked.point.cost;
+        self.count_in(&ranked.point);
         self.waiting.entry(run).or_default().insert(ranked);
     }
 
@@ -149,7 +169,7 @@ impl WorkList {
             self.waiting.remove(&run);
         }
         for point in &points {
-            *self.cost.entry(point.computation.clone()).or_default() -= point.cost;
+            count_out(&mut self.left, point);
         }
         Some(Bundle { run, points })
     }
@@ -164,7 +184,7 @@ impl WorkList {
             let taken: BTreeSet<Ranked> = taken;
             let points: Vec<Missing> = taken.into_iter().map(|ranked| ranked.point).collect();
             for point in &points {
-                *self.cost.entry(point.computation.clone()).or_default() -= point.cost;
+                count_out(&mut self.left, point);
             }
             if !points.is_empty() {
                 bundles.push(Bundle { run, points });
@@ -181,8 +201,10 @@ impl WorkList {
 
     /// How long one core would take for what no process was given, with a guess of what is not known.
     pub(crate) fn time_guessed(&self, pace: &Pace) -> Duration {
-        let points = self.waiting.values().flatten().map(|ranked| &ranked.point);
-        points.map(|point| guess(pace, point)).fold(Duration::ZERO, Duration::saturating_add)
+        let of_each = self.left.iter().map(|(computation, left)| {
+            pace.of(computation, left.cost.max(0.0)).unwrap_or(LONGEST.saturating_mul(left.points))
+        });
+        of_each.fold(Duration::ZERO, Duration::saturating_add)
     }
 
     /// Drops those points of a run that nobody wants and no process was given, and says how many these are. Who misses one
@@ -199,7 +221,7 @@ impl WorkList {
             self.waiting.insert(run, wanted);
         }
         for Ranked { point, .. } in &unwanted {
-            *self.cost.entry(point.computation.clone()).or_default() -= point.cost;
+            count_out(&mut self.left, point);
             self.states.remove(&point.key);
         }
         unwanted.len()
@@ -229,8 +251,9 @@ impl WorkList {
 
     /// How long one core would take for what no process was given, as far as that is known.
     pub(crate) fn time_left(&self, pace: &Pace) -> Duration {
+        let of_each = self.left.iter();
         let of_each =
-            self.cost.iter().filter_map(|(computation, &cost)| pace.of(computation, cost.max(0.0)));
+            of_each.filter_map(|(computation, left)| pace.of(computation, left.cost.max(0.0)));
         of_each.fold(Duration::ZERO, Duration::saturating_add)
     }
 }

@@ -156,7 +156,7 @@ impl<'a> Coordinator<'a> {
         if room < self.limit.div_ceil(4) || Instant::now() < self.next_submission {
             return Vec::new();
         }
-        hand_out(state, room, self.batch.most_time)
+        hand_out(state, room, self.limit, self.batch.most_time)
     }
 
     /// Whether nothing more is to be done, if nothing is tried.
