@@ -51,6 +51,8 @@ pub struct Course {
     pub seconds: f64,
     /// What all points take, each once, in seconds of a core.
     pub computing: f64,
+    /// What the longest point takes, in seconds.
+    pub longest: f64,
     /// What was computed and lost, in seconds of a core.
     pub lost: f64,
     /// Tasks that were submitted.
@@ -158,7 +160,11 @@ pub fn on_paper(
     let mut paper = Paper {
         cluster,
         random,
-        course: Course { computing: lengths.values().sum(), ..Course::default() },
+        course: Course {
+            computing: lengths.values().sum(),
+            longest: lengths.values().copied().fold(0.0, f64::max),
+            ..Course::default()
+        },
         lengths,
         kept: HashSet::new(),
         free: (0..cluster.cores).map(|_| Reverse(0)).collect(),

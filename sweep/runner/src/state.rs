@@ -139,7 +139,7 @@ impl State {
 
     /// How long one core would take for a bundle.
     pub(crate) fn time_of(&self, bundle: &Bundle) -> Duration {
-        bundle.time_guessed(&self.pace)
+        self.list.time_of(&self.pace, bundle)
     }
 
     /// A task was not done, and is to be done later.

@@ -47,13 +47,15 @@ pub(crate) struct WorkList {
     /// What each run has that no process was given, the longest last.
     waiting: BTreeMap<RunIndex, BTreeSet<Ranked>>,
     /// What these come to, of each computation.
-    left: HashMap<String, Left>,
+    left: HashMap<String, Sum>,
+    /// What all come to that were ever missed.
+    all: HashMap<String, Sum>,
     states: HashMap<Key, State>,
 }
 
-/// Points of a computation that no process was given.
+/// What points of a computation come to.
 #[derive(Debug, Clone, Copy, Default)]
-struct Left {
+struct Sum {
     points: u32,
     cost: f64,
 }
@@ -87,12 +89,7 @@ impl Ord for Ranked {
     }
 }
 
-/// How long a point takes on one core, as far as is known.
-fn guess(pace: &Pace, point: &Missing) -> Duration {
-    pace.of(&point.computation, point.cost).unwrap_or(LONGEST)
-}
-
-fn count_out(left: &mut HashMap<String, Left>, point: &Missing) {
+fn count_out(left: &mut HashMap<String, Sum>, point: &Missing) {
     if let Some(left) = left.get_mut(&point.computation) {
         left.points = left.points.saturating_sub(1);
         left.cost -= point.cost;
@@ -100,12 +97,6 @@ fn count_out(left: &mut HashMap<String, Left>, point: &Missing) {
 }
 
 impl Bundle {
-    /// How long it takes on one core, as far as is known.
-    pub(crate) fn time_guessed(&self, pace: &Pace) -> Duration {
-        let each = self.points.iter().map(|point| guess(pace, point));
-        each.fold(Duration::ZERO, Duration::saturating_add)
-    }
-
     pub(crate) fn keys(&self) -> BTreeSet<Key> {
         self.points.iter().map(|point| point.key).collect()
     }
@@ -118,10 +109,29 @@ impl WorkList {
         for point in missing {
             if let Entry::Vacant(state) = self.states.entry(point.key) {
                 state.insert(State::UnderWay);
+                let all = self.all.entry(point.computation.clone()).or_default();
+                all.points += 1;
+                all.cost += point.cost;
                 self.put(run, Ranked { point, alone: false });
             }
         }
         self.states.len() - before
+    }
+
+    /// How long a point takes on one core. If nobody knows, the mean of its computation is taken for long. So one that costs
+    /// many times as much as others has no other behind it.
+    fn guess(&self, pace: &Pace, point: &Missing) -> Duration {
+        pace.of(&point.computation, point.cost).unwrap_or_else(|| {
+            let all = self.all.get(&point.computation).copied().unwrap_or_default();
+            let ratio = point.cost * f64::from(all.points) / all.cost;
+            Duration::try_from_secs_f64(LONGEST.as_secs_f64() * ratio).unwrap_or(LONGEST)
+        })
+    }
+
+    /// How long a bundle takes on one core, as far as is known.
+    pub(crate) fn time_of(&self, pace: &Pace, bundle: &Bundle) -> Duration {
+        let each = bundle.points.iter().map(|point| self.guess(pace, point));
+        each.fold(Duration::ZERO, Duration::saturating_add)
     }
 
     fn count_in(&mut self, point: &Missing) {
@@ -154,7 +164,8 @@ impl WorkList {
         let waiting = self.waiting.get_mut(&run)?;
         let (mut points, mut length): (Vec<Missing>, _) = (Vec::new(), Duration::ZERO);
         while let Some(Ranked { point, alone }) = waiting.last() {
-            let more = length.saturating_add(guess(pace, point));
+            let next = pace.of(&point.computation, point.cost).unwrap_or(LONGEST);
+            let more = length.saturating_add(next);
             if !points.is_empty() && (*alone || more > most) {
                 break;
             }

@@ -95,6 +95,7 @@ pub fn simulated(effort: Effort) -> String {
         front: "cluster",
         headings: [
             "time",
+            "of this, the longest point",
             "of the cores' time in points",
             "tasks",
             "tasks lost",
@@ -112,6 +113,7 @@ pub fn simulated(effort: Effort) -> String {
 fn figures(cores: usize, course: &Course) -> Vec<String> {
     vec![
         format!("{:.1} h", course.seconds / 3600.0),
+        format!("{:.1} h", course.longest / 3600.0),
         format!("{:.0} %", 100.0 * course.efficiency(cores)),
         course.tasks.to_string(),
         course.lost_tasks.to_string(),
