@@ -135,11 +135,14 @@ fn free_memory() -> u64 {
 /// How a sweep ends, in which runs may be left that should not be.
 fn status_of(outcome: &Outcome, is_short: bool) -> ExitCode {
     match outcome.told_by {
-        Some(signal) => {
-            ExitCode::from(u8::try_from(shell_status_of_signal(signal)).unwrap_or(u8::MAX))
-        }
+        Some(signal) => told_to_end(signal),
         None => ExitCode::from(u8::from(is_short || !outcome.failed.is_empty())),
     }
+}
+
+/// How a process ends that was told to by a signal.
+fn told_to_end(signal: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(shell_status_of_signal(signal)).unwrap_or(u8::MAX))
 }
 
 impl Swept {

@@ -23,6 +23,7 @@ mod staging;
 mod status;
 mod system;
 mod task;
+mod whole_file;
 
 pub(crate) use coordinator::Coordinator;
 pub(crate) use hand_out::hand_out;

@@ -1,7 +1,7 @@
 //! A process that runs a command, for its answer or for some of its points.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::num::NonZero;
@@ -35,22 +35,52 @@ pub(crate) struct Finished {
     said: String,
 }
 
+/// What came of a process that was to compute points.
+pub(crate) enum Computed {
+    /// What it reported, if it did, and how it ended.
+    Ended(Option<Report>, String),
+    /// It was told to end, by this signal.
+    ToldToEnd(i32),
+}
+
 impl Place<'_> {
-    /// Runs a command, whose first word is its program's file, to list what it misses: what it prints is its answer if that is
-    /// nothing.
-    pub(crate) fn list(&self, words: &[OsString], stdout: &File) -> io::Result<Finished> {
-        self.run(words, None, stdout)
+    /// Runs a program with these words to list what it misses: what it prints is its answer if that is nothing.
+    pub(crate) fn list(
+        &self,
+        program: &Path,
+        words: &[impl AsRef<OsStr>],
+        stdout: &File,
+    ) -> io::Result<Finished> {
+        self.run(program, words, None, stdout)
     }
 
-    /// Runs a command for some of its points.
-    pub(crate) fn compute(&self, words: &[OsString], keys: BTreeSet<Key>) -> io::Result<Finished> {
-        let nowhere = File::options().write(true).open("/dev/null")?;
-        self.run(words, Some(keys), &nowhere)
+    /// Runs a program with these words for some of its points. Returns also how much memory it took at most, in bytes.
+    pub(crate) fn compute(
+        &self,
+        program: &Path,
+        words: &[impl AsRef<OsStr>],
+        keys: BTreeSet<Key>,
+    ) -> (Computed, u64) {
+        let nowhere = File::options().write(true).open("/dev/null");
+        match nowhere.and_then(|nowhere| self.run(program, words, Some(keys), &nowhere)) {
+            Ok(finished) => {
+                let computed = match finished.told_by() {
+                    Some(signal) => Computed::ToldToEnd(signal),
+                    None => {
+                        let how = finished.described();
+                        Computed::Ended(finished.report, how)
+                    }
+                };
+                (computed, finished.end.most_memory)
+            }
+            Err(error) => (Computed::Ended(None, format!("did not begin: {error}")), 0),
+        }
     }
 
     fn run(
         &self,
-        words: &[OsString],
+        program: &Path,
+        words: &[impl AsRef<OsStr>],
         share: Option<BTreeSet<Key>>,
         stdout: &File,
     ) -> io::Result<Finished> {
@@ -64,9 +94,11 @@ impl Place<'_> {
             threads: self.core.is_none().then_some(NonZero::<usize>::MIN),
         };
         fs::write(orders.path(), serde_json::to_vec(&asked)?)?;
+        let rest = words.iter().map(|word| word.as_ref().to_owned());
+        let command: Vec<OsString> = [program.into()].into_iter().chain(rest).collect();
         let cores = self.core.map(|core| [core]);
         let end = run(Start {
-            command: words,
+            command: &command,
             environment: vec![(ORDERS.into(), orders.path().into())],
             cores: cores.as_ref().map(<[CpuId; 1]>::as_slice),
             input: Input::Empty,

@@ -8,6 +8,8 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use kilocore_points::{KeptPoint, Key, Missing, Report};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 
 use crate::batch::hand_out;
 use crate::state::{State, Task, Tried};
@@ -92,17 +94,14 @@ struct EndedTask {
 /// When something happens, in whole microseconds, so that it can be ordered.
 type Micros = u64;
 
-/// Pseudo-random numbers: Steele, Lea and Flood's SplitMix.
-struct Random(u64);
+/// Pseudo-random numbers.
+struct Random(SplitMix64);
 
 impl Random {
     /// From 0 to 1, without these.
     #[allow(clippy::cast_precision_loss)] // 53 bits are taken
     fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((mixed ^ (mixed >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
@@ -148,7 +147,7 @@ pub fn on_paper(
     tasks: TasksOnPaper,
     seed: u64,
 ) -> Course {
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix64::from_seed(seed.to_le_bytes()));
     let (mut lengths, mut missing) = (HashMap::new(), Vec::new());
     for number in 0..work.points {
         let key = Key::of_bytes(&number.to_le_bytes());
@@ -197,18 +196,16 @@ impl Paper {
                 timed(begun);
             }
             let room = tasks.most_tasks.saturating_sub(outstanding.len());
-            if room >= tasks.most_tasks.div_ceil(4) {
-                let begun = Instant::now();
-                let submitted = hand_out(&mut state, room, tasks.most_tasks, tasks.most_time);
-                timed(begun);
-                for bundles in submitted {
-                    let (at, task) = self.execute(bundles, now, tasks.most_time);
-                    outstanding.push(Reverse((micros(at), self.course.tasks)));
-                    ended.insert(self.course.tasks, task);
-                    self.course.tasks += 1;
-                }
-                self.course.most_tasks = self.course.most_tasks.max(outstanding.len());
+            let begun = Instant::now();
+            let submitted = hand_out(&mut state, room, tasks.most_tasks, tasks.most_time);
+            timed(begun);
+            for bundles in submitted {
+                let (at, task) = self.execute(bundles, now, tasks.most_time);
+                outstanding.push(Reverse((micros(at), self.course.tasks)));
+                ended.insert(self.course.tasks, task);
+                self.course.tasks += 1;
             }
+            self.course.most_tasks = self.course.most_tasks.max(outstanding.len());
             if outstanding.is_empty() {
                 break;
             }

@@ -1,6 +1,5 @@
 //! The processes of this host that do what is to be done.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::RunIndex;
 use crate::answer;
-use crate::command::Place;
+use crate::command::{Computed, Place};
 use crate::state::{Task, Tried};
 use crate::work_list::Bundle;
 
@@ -46,35 +45,16 @@ impl Processes<'_> {
                 .attempt(index, place)
                 .unwrap_or_else(|error| (Ended::Tried(index, Tried::Failed(error.to_string())), 0)),
             Task::Compute(bundle) => {
-                let words = self.words(bundle.run, self.runs[bundle.run.0].words.iter());
-                match place.compute(&words, bundle.keys()) {
-                    Ok(finished) => {
-                        let memory = finished.end.most_memory;
-                        let ended = match finished.told_by() {
-                            Some(signal) => Ended::ToldToEnd(signal),
-                            None => {
-                                let how = finished.described();
-                                Ended::Computed(bundle, finished.report, how)
-                            }
-                        };
-                        (ended, memory)
-                    }
-                    Err(error) => {
-                        (Ended::Computed(bundle, None, format!("did not begin: {error}")), 0)
-                    }
-                }
+                let index = bundle.run.0;
+                let words = &self.runs[index].words[1..];
+                let (computed, memory) = place.compute(&self.programs[index], words, bundle.keys());
+                let ended = match computed {
+                    Computed::ToldToEnd(signal) => Ended::ToldToEnd(signal),
+                    Computed::Ended(report, how) => Ended::Computed(bundle, report, how),
+                };
+                (ended, memory)
             }
         }
-    }
-
-    /// A run's words, with its program's file.
-    pub(crate) fn words(
-        &self,
-        run: RunIndex,
-        words: impl Iterator<Item = impl Into<OsString>>,
-    ) -> Vec<OsString> {
-        let rest = words.skip(1).map(Into::into);
-        [self.programs[run.0].clone().into()].into_iter().chain(rest).collect()
     }
 
     /// Runs a command for its answer.
@@ -82,8 +62,8 @@ impl Processes<'_> {
         let run = &self.runs[index.0];
         answer::make_folders(self.folder, &run.answer)?;
         let printed = NamedTempFile::new_in(self.scratch)?;
-        let words = self.words(index, run.words_with_reports(self.folder).into_iter());
-        let finished = place.list(&words, printed.as_file())?;
+        let words = run.words_with_reports(self.folder);
+        let finished = place.list(&self.programs[index.0], &words[1..], printed.as_file())?;
         let memory = finished.end.most_memory;
         if let Some(signal) = finished.told_by() {
             return Ok((Ended::ToldToEnd(signal), memory));

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use clap::Args;
 use kilocore_command_line::Failure;
-use kilocore_process::{Held, allowed_cores, shell_status_of_signal};
+use kilocore_process::{Held, allowed_cores};
 use kilocore_slurm::Slurm;
 use kilocore_sweep::{Batch, Engine, MOST_TRIES, Outcome, Sweep, TaskEnd, Until, run_task};
 use kilocore_sweep_plan::Plan;
 
-use super::{Swept, free_memory, status_of};
+use super::{Swept, free_memory, status_of, told_to_end};
 use crate::time;
 
 /// The name of the command that tasks execute.
@@ -109,8 +109,6 @@ fn run(
 pub(super) fn task(arguments: &TaskArguments) -> Result<ExitCode, Failure> {
     Ok(match run_task(&arguments.file)? {
         TaskEnd::ByItself => ExitCode::SUCCESS,
-        TaskEnd::ToldBy(signal) => {
-            ExitCode::from(u8::try_from(shell_status_of_signal(signal)).unwrap_or(u8::MAX))
-        }
+        TaskEnd::ToldBy(signal) => told_to_end(signal),
     })
 }

@@ -19,40 +19,17 @@ const SCHEMA: &str = "kilocore-sweep-status/1";
 struct Document<'a> {
     schema: &'static str,
     folder: &'a Path,
-    arrays: Vec<ArrayDocument<'a>>,
-}
-
-/// Tasks that were submitted together.
-#[derive(Debug, Serialize)]
-struct ArrayDocument<'a> {
-    name: &'a str,
-    waiting: usize,
-    running: usize,
-    ended: usize,
-    gone: usize,
-    points: usize,
-    computed: usize,
-    failed: usize,
+    arrays: &'a [ArrayStatus],
 }
 
 pub(super) fn status(swept: &Swept) -> Result<ExitCode, Failure> {
     let (_, folder) = swept.read()?;
     let arrays = array_statuses(&folder, &Slurm::default())?;
     match swept.json {
-        true => json(&document(&folder, &arrays))?,
+        true => json(&Document { schema: SCHEMA, folder: &folder, arrays: &arrays })?,
         false => print(&told(&folder, &arrays)),
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn document<'a>(folder: &'a Path, arrays: &'a [ArrayStatus]) -> Document<'a> {
-    let array = |status: &'a ArrayStatus| {
-        let ArrayStatus { name, waiting, running, ended, gone, points, computed, failed } = status;
-        let [waiting, running, ended, gone] = [waiting, running, ended, gone].map(|&number| number);
-        let [points, computed, failed] = [points, computed, failed].map(|&number| number);
-        ArrayDocument { name, waiting, running, ended, gone, points, computed, failed }
-    };
-    Document { schema: SCHEMA, folder, arrays: arrays.iter().map(array).collect() }
 }
 
 fn told(folder: &Path, arrays: &[ArrayStatus]) -> String {

@@ -14,7 +14,7 @@ const PREFIX: &str = "kilocore-";
 const MOST_PRINTED: usize = 500;
 
 /// The folder of an array. Its name is the array's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ArrayFolder(PathBuf);
 
 impl ArrayFolder {
@@ -36,11 +36,6 @@ impl ArrayFolder {
         }
         folders.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(folders)
-    }
-
-    /// The one of this name.
-    pub(crate) fn named(own: &Path, name: &str) -> io::Result<Self> {
-        Ok(Self(folder(own, Purpose::Arrays)?.join(name)))
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -1,6 +1,6 @@
 //! What is submitted, waited for and taken in.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -102,8 +102,8 @@ impl<'a> Coordinator<'a> {
         if self.batch.until != Until::Collected && !self.tasks.is_empty() {
             let under_way = self.batch.system.under_way();
             self.is_silent = under_way.is_err();
-            for task in self.tasks.iter_mut() {
-                if let Ok(under_way) = &under_way {
+            if let Ok(under_way) = under_way {
+                for task in &mut self.tasks {
                     task.is_said_to_be(under_way.get(&task.id).copied());
                 }
             }
@@ -122,16 +122,14 @@ impl<'a> Coordinator<'a> {
             };
             has_changed |= taken != TakenIn::Nothing;
             if taken == TakenIn::Ended {
-                ended.insert(task.id.array.clone());
+                ended.insert(task.folder.clone());
             }
             taken != TakenIn::Ended
         });
-        let left: BTreeSet<&str> = self.tasks.iter().map(|task| task.id.array.as_str()).collect();
+        let left: HashSet<&ArrayFolder> = self.tasks.iter().map(|task| &task.folder).collect();
         // Who collects leaves all for who submits.
         if self.batch.until != Until::Collected {
-            for array in ended.iter().filter(|array| !left.contains(array.as_str())) {
-                let _ = ArrayFolder::named(self.processes.own, array).map(|folder| folder.remove());
-            }
+            ended.iter().filter(|array| !left.contains(array)).for_each(ArrayFolder::remove);
         }
         self.interval = match has_changed {
             true => (self.interval / 2).max(SOONEST),
@@ -152,11 +150,10 @@ impl<'a> Coordinator<'a> {
             Until::Submitted => self.limit,
             Until::Ended => self.limit.saturating_sub(self.tasks.len()),
         };
-        // Some at a time, so that what is learned serves those that come later.
-        if room < self.limit.div_ceil(4) || Instant::now() < self.next_submission {
-            return Vec::new();
+        match Instant::now() < self.next_submission {
+            true => Vec::new(),
+            false => hand_out(state, room, self.limit, self.batch.most_time),
         }
-        hand_out(state, room, self.limit, self.batch.most_time)
     }
 
     /// Whether nothing more is to be done, if nothing is tried.

@@ -72,7 +72,7 @@ impl Outstanding {
     }
 
     /// Gives back what it has not begun.
-    pub(crate) fn put_back(&mut self, state: &mut State) {
+    fn put_back(&mut self, state: &mut State) {
         for bundle in self.parts.drain(..).flatten() {
             state.put_back(Task::Compute(bundle));
         }

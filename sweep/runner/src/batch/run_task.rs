@@ -1,6 +1,5 @@
 //! What a task does on its node.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,8 +7,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use thiserror::Error;
 
-use super::task::{self, EndedPart, Part, SCHEMA, TaskDocument, TaskReport};
-use crate::command::Place;
+use super::task::{self, EndedPart, SCHEMA, TaskDocument, TaskReport};
+use crate::command::{Computed, Place};
 
 /// How a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,25 +77,15 @@ pub fn run_task(file: &Path) -> Result<TaskEnd, TaskError> {
         if begun.elapsed() >= Duration::from_secs(document.seconds) {
             break;
         }
-        let ended = match place.compute(&words_of(part), part.keys.clone()) {
-            Ok(finished) => match finished.told_by() {
-                Some(signal) => return Ok(TaskEnd::ToldBy(signal)),
-                None => {
-                    let how = finished.described();
-                    EndedPart { report: finished.report, how }
-                }
-            },
-            Err(error) => EndedPart { report: None, how: format!("did not begin: {error}") },
-        };
-        report.parts.push(ended);
+        match place.compute(&part.program, &part.words, part.keys.clone()).0 {
+            Computed::ToldToEnd(signal) => return Ok(TaskEnd::ToldBy(signal)),
+            Computed::Ended(report_of_part, how) => {
+                report.parts.push(EndedPart { report: report_of_part, how });
+            }
+        }
         write(&report)?;
     }
     report.ended = true;
     write(&report)?;
     Ok(TaskEnd::ByItself)
-}
-
-fn words_of(part: &Part) -> Vec<OsString> {
-    let words = part.words.iter().map(OsString::from);
-    [part.program.clone().into()].into_iter().chain(words).collect()
 }

@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use kilocore_points::Key;
-use tempfile::NamedTempFile;
 
+use super::whole_file;
 use crate::places::{self, Purpose};
 
 /// Letters of a program's digest in its folder's name.
@@ -39,11 +39,7 @@ impl<'a> Staging<'a> {
         let copy = folder.join(program.file_name().unwrap_or_default());
         if !copy.exists() {
             fs::create_dir_all(&folder)?;
-            let new = NamedTempFile::new_in(&folder)?;
-            fs::write(new.path(), &bytes)?;
-            new.as_file().set_permissions(file.metadata()?.permissions())?;
-            new.as_file().sync_all()?;
-            new.persist(&copy)?;
+            whole_file::write(&copy, &bytes, Some(file.metadata()?.permissions()))?;
         }
         self.staged.insert(program.to_owned(), copy.clone());
         Ok(copy)

@@ -3,12 +3,14 @@
 use std::io;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::array::ArrayFolder;
 use super::system::{BatchSystem, BatchSystemError, Stage, TaskId};
 use crate::places::OWN;
 
 /// What has become of an array's tasks and points.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ArrayStatus {
     /// Its name in the batch system.
     pub name: String,

@@ -1,14 +1,15 @@
 //! What a task is given, and what it reports.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use kilocore_points::{Key, Report};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
+
+use super::whole_file;
 
 /// The format of a task's file, and its version.
 pub(crate) const SCHEMA: &str = "kilocore-task/1";
@@ -67,11 +68,5 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
 
 /// Writes a file of JSON. Who reads it finds it whole or as it was, also after the machine has failed.
 pub(crate) fn write(file: &Path, document: &impl Serialize) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    let mut new = NamedTempFile::new_in(folder)?;
-    serde_json::to_writer(&mut new, document)?;
-    new.as_file().sync_all()?;
-    new.persist(file)?;
-    // The name is there after the machine has failed only if the folder is written, too.
-    fs::File::open(folder)?.sync_all()
+    whole_file::write(file, &serde_json::to_vec(document)?, None)
 }
