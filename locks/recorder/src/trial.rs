@@ -100,6 +100,7 @@ mod tests {
 
     #[test]
     fn what_fails_with_the_locks_alone_is_seen_and_what_does_not_is_timed() {
+        let _children = crate::CHILDREN.lock();
         let fine = tried("exit 0");
         assert_eq!((fine.failure, fine.rounds.len()), (None, 7));
         assert!(fine.rounds.iter().all(|round| round.as_it_is.cores == round.with_them.cores));

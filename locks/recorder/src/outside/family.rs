@@ -309,6 +309,7 @@ int main(int argc, char **argv) { return execl(argv[1], argv[1], argv[0], (char 
 
     #[test]
     fn of_two_programs_that_execute_each_other_only_the_static_one_is_said_to_be_static() {
+        let _children = crate::CHILDREN.lock();
         let folder = tempfile::tempdir().expect("a folder of the test's own");
         let source = folder.path().join("and-back.c");
         std::fs::write(&source, AND_BACK).expect("a folder of the test's own");
