@@ -193,9 +193,8 @@ page-caches: packages-build
 
 ## fidelity: how far forecasts are from published measurements, anew, into docs/evidence/fidelity.md
 fidelity: packages-build
-	$(CARGO) build --release -p kilocore-fidelity
-	target/release/kilocore-fidelity --docs docs/evidence \
-	    --forecast-data locks/forecast/data
+	$(CARGO) build --release -p kilocore -p kilocore-fidelity
+	target/release/kilocore sweep docs/evidence/plans/fidelity.toml $(SWEEP)
 
 ## fidelity-c: only the forecasts from profiles, into their section of docs/evidence/fidelity.md; takes minutes
 fidelity-c: packages-build
@@ -276,126 +275,44 @@ page-traces: all
 	@tools/install-packages $$(tools/page-traces --packages)
 	tools/page-traces
 
+# The plan of a page: docs/evidence/plans/NAME.toml is swept into target/FOLDER, and what it draws goes beside the page. An
+# interrupted one goes on. SWEEP has more options: make ldu SWEEP=--slurm
+SWEEP ?=
+swept = $(CARGO) build --release -p kilocore -p kilocore-lab && \
+    target/release/kilocore sweep docs/evidence/plans/$@.toml $(SWEEP) && \
+    mkdir -p docs/evidence/$(1) && \
+    find target/$(1) -maxdepth 1 \( -name '*.csv' -o -name '*.svg' \) -exec cp -t docs/evidence/$(1) {} +
+
 ## hit-ratios: hit ratios of page lists beside exact LRU on made traces of ten million uses, into the
 ## tables of docs/evidence/lru-hit-ratios.md; takes a quarter of an hour
 hit-ratios: packages-build
-	$(CARGO) build --release -p kilocore-comparisons --bin kilocore-hit-ratios
-	target/release/kilocore-hit-ratios --page docs/evidence/lru-hit-ratios.md
-
-# Puts the tables of experiments, written as .md files into a folder, into a page.
-TABLES := target/release/kilocore-lab tables
+	$(CARGO) build --release -p kilocore -p kilocore-comparisons --bin kilocore --bin kilocore-hit-ratios
+	target/release/kilocore sweep docs/evidence/plans/hit-ratios.toml $(SWEEP)
 
 ## ldu: the published figures of deferred updates, simulated anew, into docs/evidence/ldu and the tables of
 ## docs/evidence/ldu.md; takes an hour
 ldu: packages-build
-	$(CARGO) build --release -p kilocore-lab
-	mkdir -p docs/evidence/ldu target/ldu
-	set -e; for workload in aim7 exim lmbench-fork; do \
-	    target/release/kilocore-lab ldu --workload $$workload --cores 1,15-120:15 \
-	        --output docs/evidence/ldu/$$workload.csv --output docs/evidence/ldu/$$workload.svg \
-	        --output target/ldu/$$workload.md; \
-	    target/release/kilocore-lab ldu --workload $$workload --cores 120 \
-	        --updates 50..99 --scheme stock,ldu-global,ldu-exclusive,ldu-adaptive \
-	        --output docs/evidence/ldu/$$workload-updates.csv --output docs/evidence/ldu/$$workload-updates.svg \
-	        --output target/ldu/$$workload-updates.md; \
-	done
-	$(TABLES) docs/evidence/ldu.md target/ldu
+	$(call swept,ldu)
 
 ## kernel-path: a fork and exit, and a fork, exec and exit, of Linux on many simulated cores, into docs/evidence/kernel-path and
 ## the tables of docs/evidence/kernel-path.md; takes ten minutes. `linux/paths/record` records the paths anew
 kernel-path: packages-build
-	$(CARGO) build --release -p kilocore-lab
-	mkdir -p docs/evidence/kernel-path target/kernel-path
-	set -e; replay() { name=$$1; shift; \
-	    target/release/kilocore-lab kernel "$$@" --output docs/evidence/kernel-path/$$name.csv \
-	        --output docs/evidence/kernel-path/$$name.svg --output target/kernel-path/$$name.md; }; \
-	replay aim7 --beside aim7 --cores 1,15-120:15; \
-	replay fork --cores 1,15-120:15; \
-	replay exec --path exec --machine epyc-9554-2s --cores 1,8,16,32,64,96,128
-	$(TABLES) docs/evidence/kernel-path.md target/kernel-path
+	$(call swept,kernel-path)
 
 ## lru: parallel writes through a page cache, simulated anew, into docs/evidence/lru and the tables of
 ## docs/evidence/lru.md; takes a minute
 lru: packages-build
-	$(CARGO) build --release -p kilocore-lab
-	mkdir -p docs/evidence/lru target/lru
-	set -e; for pattern in seq-write rand-write read; do \
-	    case $$pattern in \
-	        read) variants="--variant stock,finer";; \
-	        *) variants=;; \
-	    esac; \
-	    for machine in knl-7210 xeon-gold-6338-1s; do \
-	        case $$machine in \
-	            knl-7210) threads=1,2,4,8,16,32,48,64,128,256; factor=8,32,256;; \
-	            *) threads=1,2,4,8,16,32,48,64; factor=8,32,64;; \
-	        esac; \
-	        target/release/kilocore-lab lru --workload $$pattern --machine $$machine \
-	            --cores $$threads --factor $$factor $$variants \
-	            --output docs/evidence/lru/$$machine-$$pattern.csv --output docs/evidence/lru/$$machine-$$pattern.svg \
-	            --output target/lru/$$machine-$$pattern.md; \
-	    done; \
-	    target/release/kilocore-lab lru --workload $$pattern --cores 64 \
-	        --factor 1,2,4,8,16,32,64,128,256 --output target/lru/knl-7210-factors-$$pattern.md; \
-	done
-	set -e; for order in 0 1 2 3 4; do \
-	    target/release/kilocore-lab lru --folio-order $$order --cores 16,32,64,128,256 \
-	        --variant stock,finer --factor 8,256 --output docs/evidence/lru/knl-7210-folios-$$order.csv \
-	        --output target/lru/knl-7210-folios-$$order.md; \
-	done
-	set -e; for order in 1 2 3; do \
-	    target/release/kilocore-lab lru --folio-order $$order --folios-wait \
-	        --cores 16,32,64,128,256 --variant stock,finer --factor 8,256 \
-	        --output docs/evidence/lru/knl-7210-folios-wait-$$order.csv \
-	        --output target/lru/knl-7210-waiting-folios-$$order.md; \
-	done
-	$(TABLES) docs/evidence/lru.md target/lru
-
-# Policies and delays of what is varied, and all programs.
-NUMA_POLICIES := never,fixed,adjustable,updates,linux,carrefour,balanced,optimum
-NUMA_FEW := --copying never,fixed,adjustable,linux,carrefour,balanced,optimum \
-            --initial-delay 10,300,1000,3000
-SIMULATE_NUMA := target/release/kilocore-lab numa
+	$(call swept,lru)
 
 ## numa: when a page should be copied to another memory node, simulated anew, into docs/evidence/numa and the
 ## tables of docs/evidence/numa.md; takes half an hour
 numa: packages-build
-	$(CARGO) build --release -p kilocore-lab
-	mkdir -p docs/evidence/numa target/numa
-	$(SIMULATE_NUMA) --output target/numa/published.md --output docs/evidence/numa/bus-1996.csv
-	set -e; for program in mp3d barnes cholesky radix; do \
-	    $(SIMULATE_NUMA) --program $$program \
-	        --copying fixed,adjustable,adjustable-dropping,updates,balanced,optimum \
-	        --output docs/evidence/numa/bus-1996-$$program.svg; \
-	done
-	$(SIMULATE_NUMA) --costs-in-cycles --copying fixed,adjustable,adjustable-dropping \
-	    --output target/numa/cycles.md
-	set -e; for period in 100000 300000 10000000; do \
-	    $(SIMULATE_NUMA) $(NUMA_FEW) --period $$period --output target/numa/period-$$period.md; \
-	done
-	set -e; for copies in 2 8; do \
-	    $(SIMULATE_NUMA) $(NUMA_FEW) --most-copies $$copies --output target/numa/copies-$$copies.md; \
-	done
-	set -e; for nodes in 2 4 8 16; do \
-	    $(SIMULATE_NUMA) $(NUMA_FEW) --nodes $$nodes --output target/numa/nodes-$$nodes.md; \
-	done
-	$(SIMULATE_NUMA) $(NUMA_FEW) --cores 64 --output target/numa/nodes-64.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --seed 2 --output target/numa/seed-2.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --invalidate --output target/numa/choice-write-invalidate.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --round-robin --output target/numa/choice-round-robin.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --output target/numa/tlb-16-kept.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --tlb 16 --lose-counts --output target/numa/tlb-16-lost.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cores 32 --nodes 2 \
-	    --output target/numa/machine-xeon-8375c-2s.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --machine epyc-7742-2s --cores 32 --nodes 8 \
-	    --output target/numa/machine-epyc-7742-2s.md
-	$(SIMULATE_NUMA) $(NUMA_FEW) --machine xeon-8375c-2s --cores 32 --nodes 2 --page 2097152 \
-	    --output target/numa/page-2-MiB.md
-	$(CARGO) run --release -p kilocore-lab --example choose-balanced > target/numa/constants.md
-	$(TABLES) docs/evidence/numa.md target/numa
+	$(call swept,numa)
 
 # Each as far from the four programs as from the others, and fixed delays to compare with.
 NUMA_RECORD := target/release/kilocore record references
-NUMA_TRACE := $(SIMULATE_NUMA) --cores 4 --copying $(NUMA_POLICIES) \
+NUMA_TRACE := target/release/kilocore-lab numa --cores 4 \
+              --copying never,fixed,adjustable,updates,linux,carrefour,balanced,optimum \
               --initial-delay 1,10,100,300,1000,3000,5000,10000
 
 ## numa-programs: the same policies under unmodified programs, whose references QEMU streams into traces
@@ -415,29 +332,12 @@ numa-programs: packages-build packages-test
 	    $(NUMA_TRACE) --trace target/numa/$$program.refs \
 	        --output target/numa/program-$$program.md; \
 	done
-	$(TABLES) docs/evidence/numa.md target/numa
+	target/release/kilocore-lab tables docs/evidence/numa.md target/numa
 
 ## pages: which free page an allocation gets, simulated anew, into docs/evidence/pages and the tables of
 ## docs/evidence/pages.md; takes ten minutes
 pages: packages-build
-	$(CARGO) build --release -p kilocore-lab
-	mkdir -p docs/evidence/pages target/pages
-	set -e; for trace in browser browser-start build compiler java; do \
-	    target/release/kilocore-lab pages --trace data/page-traces/$$trace.pages \
-	        --output docs/evidence/pages/core-i7-6700-$$trace.csv --output target/pages/trace-$$trace.md; \
-	done
-	set -e; for used in 1 0.5 0; do for other in 0 1 2 4 8; do \
-	    target/release/kilocore-lab pages --trace data/page-traces/browser.pages \
-	        --other-pages $$other --used-before-release $$used \
-	        --pool linux-4.18,linux-6.12,paper,tiered \
-	        --output target/pages/uses-$$used-$$other.md; \
-	done; done
-	set -e; for pattern in pass own; do for machine in xeon-gold-6338-1s epyc-9554-2s; do \
-	    target/release/kilocore-lab pages --workload $$pattern --machine $$machine \
-	        --cores 1,2,4,8,16,32,64 --output docs/evidence/pages/$$machine-$$pattern.csv \
-	        --output docs/evidence/pages/$$machine-$$pattern.svg --output target/pages/$$machine-$$pattern.md; \
-	done; done
-	$(TABLES) docs/evidence/pages.md target/pages
+	$(call swept,pages)
 
 ## page-pools: the page pool beside Linux's lists, mimalloc, jemalloc and the kernel, on this machine,
 ## into the tables of docs/evidence/pages.md; takes minutes on a machine that does nothing else
@@ -482,29 +382,7 @@ uninstall:
 ## sched-simulated: schedulers that see contention for locks and for caches, simulated, into docs/evidence/sched and
 ## the tables of docs/evidence/sched-locks.md and docs/evidence/sched-caches.md; takes half an hour
 sched-simulated: packages-build
-	$(CARGO) build --release -p kilocore-lab
-	mkdir -p docs/evidence/sched target/sched
-	set -e; for machine in opteron-8356-8s xeon-e7-4860-4s; do \
-	    case $$machine in \
-	        opteron-8356-8s) most=32; curve=1-32;; \
-	        *) most=40; curve=1-40;; \
-	    esac; \
-	    target/release/kilocore-lab sched --machine $$machine --cores $$most \
-	        --scheduler fair,malthusian,lock-aware \
-	        --output docs/evidence/sched/$$machine.csv --output target/sched/$$machine.md; \
-	    target/release/kilocore-lab sched --machine $$machine --cores $$most --kernel-lock spin \
-	        --scheduler best-static --output target/sched/$$machine-best.md; \
-	    target/release/kilocore-lab sched --machine $$machine --cores $$curve --kernel-lock spin \
-	        --output docs/evidence/sched/$$machine-curve.csv --output target/sched/$$machine-curve.md; \
-	done
-	$(CARGO) run --release -p kilocore-lab --example vary-lock-aware \
-	    > target/sched/lock-aware.md
-	$(CARGO) run --release -p kilocore-lab --example vary-sections \
-	    > target/sched/sections.md
-	target/release/kilocore-lab sched --experiment cache \
-	    --output docs/evidence/sched/caches.csv --output target/sched/caches.md
-	$(TABLES) docs/evidence/sched-locks.md target/sched
-	$(TABLES) docs/evidence/sched-caches.md target/sched
+	$(call swept,sched)
 
 ## deb: a Debian package for this machine's kind, target/kilocore_VERSION_ARCH.deb
 deb: all

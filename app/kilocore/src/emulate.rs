@@ -25,6 +25,7 @@ use kilocore_process::{
 use kilocore_show::number;
 
 use crate::lock_name::rw_lock_for_programs_named;
+use crate::plan_file::PlanFile;
 use crate::run::Replaced;
 use crate::sampling::shell_word;
 use crate::{examples, launch, usual_machine};
@@ -85,6 +86,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]
+    plan: PlanFile,
+    #[command(flatten)]
     reports: Reports,
     /// The program and its arguments, all that follows; `--` before it ends kilocore's own options. {cores} or
     /// {threads} in them becomes the number of cores. Its input is empty, and its output goes to standard error. If
@@ -125,6 +128,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let built = build_qemu().map_err(EmulateError::from)?;
         say(&format!("built: {}", built.display()));
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(written) = arguments.plan.written(arguments.reports.output.len())? {
+        return Ok(written);
     }
     let files = arguments.reports.files()?;
     if let Some(stacks) = &arguments.stacks {

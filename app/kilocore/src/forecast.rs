@@ -17,6 +17,7 @@ use self::references::Nodes;
 use crate::examples;
 use crate::file_kind::{Applicability, FileKind, refuse_unfit};
 use crate::page_pool::PagePool;
+use crate::plan_file::PlanFile;
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{Destination, Failure};
 
@@ -29,6 +30,8 @@ pub(crate) struct Arguments {
     file: PathBuf,
     #[command(flatten)]
     target: profile::Target,
+    #[command(flatten)]
+    plan: PlanFile,
     #[command(flatten)]
     reports: Reports,
     /// A lock profile of the same program, for a forecast from measured throughputs: its locks are then
@@ -47,6 +50,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn forecast(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Arguments { file, target, reports, nodes, pool, .. } = arguments;
+    if let Some(written) = arguments.plan.written(reports.output.len())? {
+        return Ok(written);
+    }
     let kind = FileKind::of(file)?;
     refuse_unfit(file, kind, &arguments.applicabilities())?;
     match kind {

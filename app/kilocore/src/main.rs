@@ -21,6 +21,7 @@ mod lock_name;
 #[cfg(test)]
 mod options;
 mod page_pool;
+mod plan_file;
 mod record;
 mod run;
 mod sampling;

@@ -8,7 +8,7 @@ mod status;
 use std::env;
 use std::io::Read;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -16,14 +16,13 @@ use kilocore_command_line::Failure;
 use kilocore_command_line::output::{json, print};
 use kilocore_hardware::available_memory;
 use kilocore_process::{CpuId, Held, allowed_cores, find_program, shell_status_of_signal};
-use kilocore_sweep::{Engine, Outcome, Share, Sweep};
+use kilocore_sweep::{AfterEnd, Engine, Outcome, Share, Sweep};
 use kilocore_sweep_plan::{MOST_BYTES, Plan};
 
 use crate::bytes::bytes;
 use crate::examples;
 
 use self::bar::Bar;
-use self::document::{Document, SCHEMA};
 
 #[derive(Debug, Args)]
 #[command(
@@ -95,13 +94,9 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let (plan, folder) = arguments.swept.read()?;
     if arguments.list {
-        let runs = plan.runs.iter().map(|run| document::described(run, &folder)).collect();
         match arguments.swept.json {
-            true => json(&Document { schema: SCHEMA, folder: &folder, runs, computed: None })?,
-            false => plan
-                .runs
-                .iter()
-                .for_each(|run| print(&format!("{}\n", document::line_of(run, &folder)))),
+            true => json(&document::planned(&plan, &folder))?,
+            false => print(&document::listed(&plan, &folder)),
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -136,7 +131,11 @@ fn free_memory() -> u64 {
 fn status_of(outcome: &Outcome, is_short: bool) -> ExitCode {
     match outcome.told_by {
         Some(signal) => told_to_end(signal),
-        None => ExitCode::from(u8::from(is_short || !outcome.failed.is_empty())),
+        None => {
+            let has_failed = |end: &AfterEnd| matches!(end, AfterEnd::Failed(_));
+            let fails = !outcome.failed.is_empty() || outcome.after.iter().any(has_failed);
+            ExitCode::from(u8::from(is_short || fails))
+        }
     }
 }
 
@@ -152,7 +151,7 @@ impl Swept {
         let plan = read(file)?;
         let folder = match (&self.into, &plan.folder) {
             (Some(folder), _) => folder.clone(),
-            (None, Some(folder)) => file.parent().unwrap_or(Path::new("")).join(folder),
+            (None, Some(folder)) => beside(file.parent().unwrap_or(Path::new("")), folder),
             (None, None) if file.extension().is_some() => file.with_extension(""),
             (None, None) => file.with_extension("answers"),
         };
@@ -164,8 +163,9 @@ impl Swept {
         let bar = Bar::new();
         // A signal that comes while no command runs must not end this process as it is.
         let _held = Held::begin();
-        let outcome = sweep.run(&program, &bar)?;
+        let mut outcome = sweep.run(&program, &bar)?;
         bar.clear();
+        sweep.conclude(&program, &mut outcome);
         Ok(outcome)
     }
 
@@ -177,6 +177,30 @@ impl Swept {
         }
         Ok(())
     }
+}
+
+/// The path of a folder that is named as seen from another one, without the detour over that one where there is none.
+fn beside(from: &Path, folder: &Path) -> PathBuf {
+    let short = || {
+        // A link's parent is not the folder that it stands in.
+        let mut path = from.join(".").canonicalize().ok()?;
+        for part in folder.components() {
+            match part {
+                Component::Normal(name) => path.push(name),
+                Component::ParentDir => drop(path.pop()),
+                _ => return None,
+            }
+            path = path.canonicalize().unwrap_or(path);
+        }
+        let here = env::current_dir().ok()?.canonicalize().ok()?;
+        Some(match path.strip_prefix(here) {
+            Ok(rest) if rest.as_os_str().is_empty() => PathBuf::from("."),
+            Ok(rest) => rest.to_owned(),
+            Err(_) => path,
+        })
+    };
+    let is_detour = folder.components().any(|part| part == Component::ParentDir);
+    is_detour.then(short).flatten().unwrap_or_else(|| from.join(folder))
 }
 
 fn read(file: &Path) -> Result<Plan, Failure> {

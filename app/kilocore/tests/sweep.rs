@@ -164,6 +164,40 @@ fn what_fails_is_named_with_what_it_said_and_the_others_go_on() {
     assert!(place.answer("mcs.txt").len() > 100);
 }
 
+/// A sweep whose last two commands show an answer, and one that is not there.
+fn shows_after(lock: &str) -> Place {
+    Place::new(&format!(
+        "[[run]]\ncommand = \"kilocore forecast {PROFILE} --machine core-i7-6700 --cores 1 --lock {lock}\"\n\
+         output = \"a.json\"\n[[after]]\ncommand = \"kilocore show {PROFILE}\"\n\
+         [[after]]\ncommand = \"kilocore show plan/b.json\"\n[[after]]\ncommand = \"kilocore list locks\"\n"
+    ))
+}
+
+#[test]
+fn commands_after_all_runs_are_run_once_these_are_answered() {
+    let place = shows_after("mcs");
+    let listed = text(&place.sweep(&["--list"]).stdout);
+    assert!(listed.ends_with("kilocore show plan/b.json\nkilocore list locks\n"), "{listed}");
+    let output = place.sweep(&["--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let states: Vec<&Value> =
+        document["after"].as_array().expect("a list").iter().map(|it| &it["state"]).collect();
+    assert_eq!(states, ["done", "failed", "left"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("sqlite") && said.contains("b.json"), "{said}");
+    let printed = text(&place.sweep(&[]).stdout);
+    assert!(printed.contains("1 of 1 runs") && printed.contains("failed: line 7, "), "{printed}");
+}
+
+#[test]
+fn commands_after_all_runs_are_not_run_if_one_fails() {
+    let output = shows_after("mcz").sweep(&["--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!(document["after"][0]["state"], "left");
+    assert!(!text(&output.stderr).contains("b.json"), "{output:?}");
+}
+
 /// Kills a sweep so long after its processes have begun.
 fn killed(place: &Place, signal: i32, after: Duration) -> Output {
     run_while(place.command(&["sweep", "plan.toml"]), |pid| {

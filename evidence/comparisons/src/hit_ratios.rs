@@ -9,5 +9,6 @@ pub mod cache;
 pub mod contender;
 pub mod exact;
 pub mod page;
+pub mod ratio;
 pub mod trace;
 pub mod zipf;

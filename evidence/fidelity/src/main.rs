@@ -11,11 +11,12 @@ use kilocore_fidelity::before::Before;
 use kilocore_fidelity::data::{DataSet, MACHINES, Program};
 use kilocore_fidelity::notes::Notes;
 use kilocore_fidelity::page::{self, Contents};
+use kilocore_fidelity::profiles::FromProfiles;
 use kilocore_fidelity::run::{Answer, answer};
 use kilocore_fidelity::split::Setting;
 use kilocore_fidelity::{dump, profiles, terminal};
 use kilocore_forecast::fit::Atlas;
-use kilocore_points::PointSource;
+use kilocore_points::{Elsewhere, PointSource};
 
 /// Forecasts published measurements from a part of them, and compares with the rest.
 #[derive(Debug, Parser)]
@@ -79,8 +80,13 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     let material = material.transpose()?;
     let source = PointSource::of_user(arguments.no_cache).map_err(|error| error.to_string())?;
     let answers = answers(arguments, &source, &sets, &settings)?;
-    if let Some(material) = material {
-        material.write_page(arguments, &source, &sets, &answers)?;
+    let profiles = material.as_ref().map(|material| material.profiles(arguments, &source, &sets));
+    // Where another process computes points, the forecasts that need them are refused for no better reason.
+    if !source.has_given_all() {
+        return Err(Elsewhere.to_string());
+    }
+    if let Some((material, profiles)) = material.zip(profiles) {
+        material.write_page(arguments, &sets, &answers, profiles?.as_ref())?;
     }
     if let Some(path) = &arguments.json {
         let points = dump::held_back(&answers);
@@ -113,19 +119,29 @@ impl<'a> Material<'a> {
         Ok(Self { folder, notes, steps: profiles::steps(&arguments.data, sets)? })
     }
 
-    fn write_page(
+    /// The forecasts from profiles.
+    fn profiles(
         &self,
         arguments: &Arguments,
         source: &PointSource,
         sets: &[DataSet],
-        answers: &[Answer],
-    ) -> Result<(), String> {
-        let (seed, folder) = (arguments.seed, self.folder);
+    ) -> Result<Option<FromProfiles>, String> {
         let bar = progress_bar(self.steps);
         bar.set_message("C");
-        let profiles = profiles::forecast(&arguments.data, sets, source, seed, &|| bar.inc(1))?;
+        let (data, seed) = (&arguments.data, arguments.seed);
+        let profiles = profiles::forecast(data, sets, source, seed, &|| bar.inc(1));
         bar.finish_and_clear();
-        let (notes, profiles) = (&self.notes, profiles.as_ref());
+        profiles
+    }
+
+    fn write_page(
+        &self,
+        arguments: &Arguments,
+        sets: &[DataSet],
+        answers: &[Answer],
+        profiles: Option<&FromProfiles>,
+    ) -> Result<(), String> {
+        let (seed, folder, notes) = (arguments.seed, self.folder, &self.notes);
         if let (Some(folder), Some(profiles)) = (&arguments.forecast_data, profiles) {
             profiles.kept.write(folder)?;
         }

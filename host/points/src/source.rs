@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,10 +39,17 @@ pub struct PointSource {
     report: Option<PathBuf>,
     /// On how many threads points are computed. `None` stands for one on each core.
     threads: Option<NonZero<usize>>,
+    /// Whether a point was asked for that another process computes.
+    lacks: AtomicBool,
 }
 
-static UNKEPT: PointSource =
-    PointSource { kept: None, mode: Mode::Every, report: None, threads: None };
+static UNKEPT: PointSource = PointSource {
+    kept: None,
+    mode: Mode::Every,
+    report: None,
+    threads: None,
+    lacks: AtomicBool::new(false),
+};
 
 impl PointSource {
     /// Computes all, and keeps nothing.
@@ -84,7 +92,8 @@ impl PointSource {
     fn in_stores(stores: Vec<Store>) -> Self {
         let kept =
             (!stores.is_empty()).then(|| AllKept::new(stores)).zip(Version::of_this_program());
-        Self { kept, mode: Mode::Every, report: None, threads: None }
+        let lacks = AtomicBool::new(false);
+        Self { kept, mode: Mode::Every, report: None, threads: None, lacks }
     }
 
     /// The same, but nothing is computed: what is not kept is [`missing`](Self::missing), and has the error
@@ -125,6 +134,13 @@ impl PointSource {
             None => self.mode.report(),
             Some(why) => self.mode.report().unwritten(&why),
         }
+    }
+
+    /// Whether another process computes none of the points that were asked for. A command that goes on without a point, as a
+    /// forecast may be refused, asks this before it writes anything.
+    #[must_use]
+    pub fn has_given_all(&self) -> bool {
+        !self.lacks.load(Ordering::Relaxed)
     }
 
     /// Writes all that was computed and not written yet. That happens now and then while points are computed, and when
@@ -219,6 +235,7 @@ impl<'a, J: Job> Asked<'a, J> {
             words: format!("{}: {}", J::shared_words(shared), job.words()),
         };
         if !mode.computes(key, missing) {
+            self.source.lacks.store(true, Ordering::Relaxed);
             return Err(Elsewhere.into());
         }
         let begun = Instant::now();

@@ -9,8 +9,20 @@ use toml::{Spanned, Value};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Document {
     pub(crate) folder: Option<Spanned<String>>,
+    /// Values that all commands have in common.
+    #[serde(default)]
+    pub(crate) with: BTreeMap<String, Spanned<Value>>,
     #[serde(default)]
     pub(crate) run: Vec<RunTable>,
+    #[serde(default)]
+    pub(crate) after: Vec<AfterTable>,
+}
+
+/// One `[[after]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AfterTable {
+    pub(crate) command: Spanned<String>,
 }
 
 /// One `[[run]]`.

@@ -5,8 +5,10 @@
 //! ```toml
 //! folder = "figures"                     # where the answers go, beside the plan; without it, the plan's own name
 //!
+//! with.most = 64                         # one value, in all commands
+//!
 //! [[run]]
-//! command = "kilocore forecast db.json --machine {machine} --lock {lock} --cores 1-64 --seed {seed}"
+//! command = "kilocore forecast db.json --machine {machine} --lock {lock} --cores 1-{most} --seed {seed}"
 //! output = ["{machine}/{lock}-{seed}.json", "{machine}/{lock}-{seed}.svg"]
 //! over.lock = ["pthread", "mcs"]         # each value of a list
 //! over.seed = "1-9:2, 100"               # each number of ranges: here 1, 3, 5, 7, 9 and 100
@@ -15,6 +17,9 @@
 //!     { machine = "epyc-9554-2s", most = 128 },
 //! ]
 //! skip = [{ lock = "mcs", seed = "> 5" }]
+//!
+//! [[after]]                              # once, when all runs are answered
+//! command = "kilocore-lab tables page.md figures"
 //! ```
 //!
 //! Each `[[run]]` is run with each combination of its values, less those that it skips. `{machine}` in its command becomes
@@ -41,10 +46,13 @@ mod range;
 mod run;
 mod template;
 mod value;
+mod with;
+mod written;
 
 pub use error::PlanError;
 pub use limits::{MOST_BYTES, MOST_RUNS};
 pub use plan::Plan;
 pub use range::RangeError;
-pub use run::{Answer, PlannedRun};
+pub use run::{AfterCommand, Answer, PlannedRun};
 pub use value::Value;
+pub use written::{WrittenError, written};

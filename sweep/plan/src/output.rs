@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::Value as Toml;
 
 use crate::template::Template;
+use crate::with::With;
 use crate::{Answer, Value};
 
 /// Where the answers of a `[[run]]` go.
@@ -21,7 +22,7 @@ impl Output {
     ///
     /// # Errors
     /// With what is wrong, if it is no text, and no list of texts.
-    pub(crate) fn of(toml: Option<&Toml>) -> Result<Self, String> {
+    pub(crate) fn of(toml: Option<&Toml>, with: &With) -> Result<Self, String> {
         let problem = || "'output' is no file; write \"{name}.json\", or a list of such".to_owned();
         let texts = match toml {
             None => return Ok(Self::Printed),
@@ -34,7 +35,7 @@ impl Output {
         if texts.is_empty() {
             return Err(problem());
         }
-        Ok(Self::Reports(texts.into_iter().map(Template::from).collect()))
+        Ok(Self::Reports(texts.into_iter().map(|text| with.put_into(text)).collect()))
     }
 
     /// The names in it.

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use toml::{Spanned, Value as Toml};
 
 use crate::condition::Condition;
-use crate::document::{Document, RunTable, line_of};
+use crate::document::{AfterTable, Document, RunTable, line_of};
 use crate::limits::{MOST_BYTES, MOST_RUNS};
 use crate::output::Output;
 use crate::range::numbers;
 use crate::run::own_output;
 use crate::template::{Template, is_name};
-use crate::{PlanError, PlannedRun, Value};
+use crate::with::With;
+use crate::{AfterCommand, PlanError, PlannedRun, Value};
 
 /// What is to be run, and where the answers go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Plan {
     pub folder: Option<PathBuf>,
     /// The runs, in the plan's order. At least one.
     pub runs: Vec<PlannedRun>,
+    /// What is run when all of these are answered, one after the other.
+    pub after: Vec<AfterCommand>,
 }
 
 impl Plan {
@@ -37,7 +40,12 @@ impl Plan {
             line: error.span().map(|span| line_of(text, span.start)),
             message: error.message().trim_end().to_owned(),
         })?;
-        let reading = Reading { text, origin };
+        let with = With::of(&document).map_err(|(at, problem)| PlanError::Meaning {
+            origin: origin.to_owned(),
+            line: line_of(text, at),
+            problem,
+        })?;
+        let reading = Reading { text, origin, with };
         let mut runs = Vec::new();
         for table in &document.run {
             reading.add(table, &mut runs)?;
@@ -47,7 +55,8 @@ impl Plan {
         }
         reading.refuse_shared_files(&runs)?;
         let folder = document.folder.map(|folder| reading.folder(&folder)).transpose()?;
-        Ok(Self { folder, runs })
+        let after = document.after.iter().map(|table| reading.after(table));
+        Ok(Self { folder, runs, after: after.collect::<Result<_, _>>()? })
     }
 }
 
@@ -55,6 +64,7 @@ impl Plan {
 struct Reading<'a> {
     text: &'a str,
     origin: &'a str,
+    with: With,
 }
 
 /// A variable's name and its values.
@@ -89,7 +99,7 @@ impl Reading<'_> {
             .collect();
         let is_known = |name: &str| names.contains(name);
 
-        let (words, output) = (self.words(table)?, self.output(table)?);
+        let (words, output) = (self.run_words(&table.command)?, self.output(table)?);
         let in_use: Vec<&Template> = words.iter().chain(output.templates()).collect();
         if let Some(unknown) = in_use.iter().find_map(|template| template.unknown(is_known)) {
             let problem = format!(
@@ -149,30 +159,52 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The words of the command, before values are put in.
-    fn words(&self, table: &RunTable) -> Result<Vec<Template>, PlanError> {
+    /// A command that is run when all runs are answered. It has no values.
+    fn after(&self, table: &AfterTable) -> Result<AfterCommand, PlanError> {
         let at = table.command.span().start;
-        let Some(words) = shlex::split(table.command.get_ref()) else {
+        let words = self.words(&table.command)?;
+        let words: Vec<Template> = words.iter().map(|word| self.with.put_into(word)).collect();
+        if let Some(name) = words.iter().find_map(|word| word.unknown(|_| false)) {
+            let problem = format!(
+                "'{{{name}}}' has no value after all runs; write 'with.{name} = \"…\"', or make the command a '[[run]]'"
+            );
+            return Err(self.problem(at, problem));
+        }
+        let words = words.iter().map(|word| word.filled(|_| None, str::to_owned)).collect();
+        Ok(AfterCommand { line: line_of(self.text, at), words })
+    }
+
+    /// The words of a command of Kilocore's.
+    fn words(&self, command: &Spanned<String>) -> Result<Vec<String>, PlanError> {
+        let at = command.span().start;
+        let Some(words) = shlex::split(command.get_ref()) else {
             return Err(self.problem(at, "a quote in the command has no end; write it"));
         };
-        let texts: Vec<&str> = words.iter().map(String::as_str).collect();
-        if !texts.first().is_some_and(|program| is_own(program)) {
+        if !words.first().is_some_and(|program| is_own(program)) {
             let problem = "the command is none of Kilocore's; begin with the program's name, as in \
                            \"kilocore forecast db.json\"";
             return Err(self.problem(at, problem));
         }
+        Ok(words)
+    }
+
+    /// The words of a run's command, before values are put in.
+    fn run_words(&self, command: &Spanned<String>) -> Result<Vec<Template>, PlanError> {
+        let at = command.span().start;
+        let words = self.words(command)?;
+        let texts: Vec<&str> = words.iter().map(String::as_str).collect();
         if let Some(option) = own_output(&texts) {
             let problem = format!(
                 "the command has {option}; write 'output = \"…\"' instead, so that each run has a file of its own"
             );
             return Err(self.problem(at, problem));
         }
-        Ok(texts.into_iter().map(Template::from).collect())
+        Ok(texts.into_iter().map(|text| self.with.put_into(text)).collect())
     }
 
     fn output(&self, table: &RunTable) -> Result<Output, PlanError> {
         let at = table.output.as_ref().map_or(table.command.span().start, |it| it.span().start);
-        Output::of(table.output.as_ref().map(Spanned::get_ref))
+        Output::of(table.output.as_ref().map(Spanned::get_ref), &self.with)
             .map_err(|problem| self.problem(at, problem))
     }
 
@@ -226,6 +258,10 @@ impl Reading<'_> {
     }
 
     fn check_name(&self, name: &str, at: usize) -> Result<(), PlanError> {
+        if self.with.has(name) {
+            let problem = format!("'{name}' has a value under 'with' already; leave one out");
+            return Err(self.problem(at, problem));
+        }
         match is_name(name) {
             true => Ok(()),
             false => {

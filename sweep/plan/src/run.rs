@@ -17,6 +17,15 @@ pub struct PlannedRun {
     pub answer: Answer,
 }
 
+/// A command that is run when all runs are answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AfterCommand {
+    /// Its line in the plan, counted from 1.
+    pub line: usize,
+    /// Its words, the program's name first.
+    pub words: Vec<String>,
+}
+
 /// Files into which a run's answer goes, below the plan's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {

@@ -60,6 +60,18 @@ impl Template {
         self.names().find(|name| !OF_COMMANDS.contains(name) && !is_known(name))
     }
 
+    /// The same, with the values that some names have everywhere.
+    pub(crate) fn with<'a>(self, value: impl Fn(&str) -> Option<&'a Value>) -> Self {
+        let piece = |piece| match piece {
+            Piece::Variable(name) => match value(&name) {
+                Some(value) => Piece::Text(value.as_str().to_owned()),
+                None => Piece::Variable(name),
+            },
+            text @ Piece::Text(_) => text,
+        };
+        Self(self.0.into_iter().map(piece).collect())
+    }
+
     /// The text, with each name's value in its place, as `shown` has it. A name without one stays.
     pub(crate) fn filled<'a>(
         &self,

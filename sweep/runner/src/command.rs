@@ -120,6 +120,11 @@ impl Finished {
         self.end.interrupted.then(|| self.end.told_by.unwrap_or(libc::SIGTERM))
     }
 
+    /// What it said last, or how it ended if it said nothing.
+    pub(crate) fn said_at_last(self) -> String {
+        if self.said.is_empty() { self.described() } else { self.said }
+    }
+
     /// How it ended, in words that a sentence goes on with.
     pub(crate) fn described(&self) -> String {
         let status = shell_status(self.end.status);

@@ -14,7 +14,9 @@
 //!   moments. A sweep that goes on tries all runs again, and so notices what has changed since.
 //! * **What fails, fails alone.** A point that cannot be computed fails the runs that need it, and all others go on.
 
+mod after;
 mod answer;
+mod asked;
 mod batch;
 mod command;
 mod error;
@@ -29,6 +31,7 @@ mod share;
 mod state;
 mod sweep;
 mod work_list;
+mod write_plan;
 
 pub use batch::{
     Array, ArrayStatus, Batch, BatchStanding, BatchSystem, BatchSystemError, Stage, TaskEnd,
@@ -36,10 +39,11 @@ pub use batch::{
 };
 pub use error::SweepError;
 pub use on_paper::{ClusterOnPaper, Course, TasksOnPaper, WorkOnPaper, on_paper};
-pub use outcome::{FailedRun, Outcome};
+pub use outcome::{AfterEnd, FailedRun, Outcome};
 pub use progress::{Progress, Standing};
 pub use share::Share;
 pub use sweep::{Engine, MOST_TRIES, Sweep};
+pub use write_plan::{WritePlanError, write_plan};
 
 /// Which run of a plan it is, in the plan's order, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use kilocore_process::CpuId;
-use kilocore_sweep_plan::{Plan, PlannedRun};
+use kilocore_sweep_plan::{AfterCommand, Plan, PlannedRun};
 use tempfile::TempDir;
 
 use crate::batch::Coordinator;
@@ -15,7 +15,9 @@ use crate::memory::Memory;
 use crate::places::{self, OWN, Purpose};
 use crate::process::{Ended, Processes};
 use crate::state::{State, Task};
-use crate::{Batch, BatchSystemError, Outcome, Progress, Share, SweepError};
+use crate::{
+    Batch, BatchStanding, BatchSystemError, Outcome, Progress, Share, Standing, SweepError,
+};
 
 /// Of so many processes a point may be lost before it counts as one that cannot be computed.
 pub const MOST_TRIES: u32 = 3;
@@ -56,6 +58,8 @@ struct Shared {
     busy: usize,
     /// Whether points may still come from a batch system.
     is_coordinated: bool,
+    /// How many tasks it has, if there is one.
+    batch: Option<BatchStanding>,
     told_by: Option<i32>,
     /// Why the batch system is of no use.
     trouble: Option<BatchSystemError>,
@@ -103,6 +107,7 @@ impl Sweep<'_> {
             memory: Memory::new(self.memory),
             busy: 0,
             is_coordinated: batch.is_some(),
+            batch: None,
             told_by: None,
             trouble: None,
         });
@@ -151,12 +156,15 @@ impl Sweep<'_> {
 
     /// The program of each run.
     fn programs(&self, find: &dyn Fn(&str) -> Option<PathBuf>) -> Result<Vec<PathBuf>, SweepError> {
-        let program = |run: &PlannedRun| {
-            let name = run.words.first().map(String::as_str).unwrap_or_default();
-            find(name)
-                .ok_or_else(|| SweepError::Program { line: run.line, program: name.to_owned() })
+        let program = |line: usize, words: &[String]| {
+            let name = words.first().map(String::as_str).unwrap_or_default();
+            find(name).ok_or_else(|| SweepError::Program { line, program: name.to_owned() })
         };
-        self.plan.runs.iter().map(program).collect()
+        // Whether they are there is not to be found out after hours.
+        for AfterCommand { line, words } in &self.plan.after {
+            program(*line, words)?;
+        }
+        self.plan.runs.iter().map(|PlannedRun { line, words, .. }| program(*line, words)).collect()
     }
 
     /// Does one task after the other on a core, until there is none and none can come.
@@ -201,9 +209,18 @@ impl Sweep<'_> {
                 Ended::Computed(bundle, report, how) => own.state.computed(bundle, report, &how),
                 Ended::ToldToEnd(signal) => own.told_by = own.told_by.or(Some(signal)),
             }
-            progress.is_at(own.state.standing(self.cores.len()));
+            progress.is_at(self.standing(&own));
             changed.notify_all();
         }
+    }
+
+    /// How far it is.
+    fn standing(&self, shared: &Shared) -> Standing {
+        let at_a_time = match self.engine {
+            Engine::Batch(batch) => batch.most_tasks,
+            Engine::Cores | Engine::Share(_) => self.cores.len(),
+        };
+        Standing { batch: shared.batch, ..shared.state.standing(at_a_time) }
     }
 
     /// What a core of this host does next.
@@ -253,11 +270,13 @@ impl Sweep<'_> {
             }
             let tasks = if is_known { coordinator.hand_out(&mut own.state) } else { Vec::new() };
             let is_done = is_known && tasks.is_empty() && coordinator.is_done(&own.state);
-            let standing = own.state.standing(batch.most_tasks);
-            progress.is_at(crate::Standing { batch: Some(coordinator.standing()), ..standing });
+            own.batch = Some(coordinator.standing());
+            progress.is_at(self.standing(&own));
             if is_done || own.is_over() {
                 own.is_coordinated = false;
                 changed.notify_all();
+                drop(own);
+                coordinator.cancel();
                 return;
             }
             changed.notify_all();

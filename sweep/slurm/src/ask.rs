@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use kilocore_sweep::BatchSystemError;
 
-/// Variables that change what `squeue` prints begin so. A user may have set them for themselves.
-const OF_SQUEUE: &str = "SQUEUE_";
+/// Variables that change what `squeue` prints and what `scancel` does begin so. A user may have set them for themselves.
+const OF_USERS: [&str; 2] = ["SQUEUE_", "SCANCEL_"];
 
 /// So much of what a program says is told, in characters.
 const MOST_SAID: usize = 1000;
@@ -24,7 +24,8 @@ pub(crate) fn ask<W: AsRef<OsStr>>(
     let mut command = Command::new(program);
     command.args(words).env("LC_ALL", "C").stdin(Stdio::null());
     for (name, _) in env::vars_os() {
-        if name.as_encoded_bytes().starts_with(OF_SQUEUE.as_bytes()) {
+        let begins_with = |start: &&str| name.as_encoded_bytes().starts_with(start.as_bytes());
+        if OF_USERS.iter().any(begins_with) {
             command.env_remove(name);
         }
     }

@@ -1,6 +1,6 @@
 //! Slurm as the batch system of a sweep.
 //!
-//! It is asked by its own programs, `sbatch`, `squeue` and `scontrol`: these are on every cluster, in the version of its
+//! It is asked by its own programs, `sbatch`, `squeue`, `scancel` and `scontrol`: these are on every cluster, in the version of its
 //! controller, and their options have stayed the same for ten years. A library would have to be that of the cluster, too.
 //!
 //! # Decisions
@@ -32,6 +32,16 @@ pub struct Slurm {
 /// The file in an array's folder that its tasks execute.
 const SCRIPT: &str = "script";
 
+/// So many tasks are cancelled by one call.
+const MOST_CANCELLED: usize = 1000;
+
+/// The option that asks for this user's jobs alone.
+fn own_user() -> String {
+    // SAFETY: only reads the process's own user.
+    let user = unsafe { libc::geteuid() };
+    format!("--user={user}")
+}
+
 impl BatchSystem for Slurm {
     fn most_tasks_of_an_array(&self) -> Result<u32, BatchSystemError> {
         let printed = ask("scontrol", ["show", "config"])?;
@@ -53,10 +63,17 @@ impl BatchSystem for Slurm {
     }
 
     fn under_way(&self) -> Result<HashMap<TaskId, Stage>, BatchSystemError> {
-        // SAFETY: only reads the process's own user.
-        let user = unsafe { libc::geteuid() };
-        let user = format!("--user={user}");
-        let printed = ask("squeue", ["--noheader", "--array", &user, "--format=%j %K %T"])?;
+        let printed = ask("squeue", ["--noheader", "--array", &own_user(), "--format=%j %K %T"])?;
         queue::under_way(&printed)
+    }
+
+    fn cancel(&self, tasks: &[TaskId]) -> Result<(), BatchSystemError> {
+        // An array is known by its name, and `scancel` takes numbers. Tasks that wait may have no number but the array's.
+        let printed = ask("squeue", ["--noheader", "--array", &own_user(), "--format=%j %K %F"])?;
+        let jobs = queue::jobs(&printed, tasks);
+        for some in jobs.chunks(MOST_CANCELLED) {
+            ask("scancel", ["--quiet"].into_iter().chain(some.iter().map(String::as_str)))?;
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! What Slurm prints of tasks and of itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use kilocore_sweep::{BatchSystemError, Stage, TaskId};
 
@@ -45,6 +45,19 @@ pub(crate) fn under_way(printed: &str) -> Result<HashMap<TaskId, Stage>, BatchSy
     Ok(tasks)
 }
 
+/// What Slurm calls these tasks, in lines with a job's name, its number in its array and the array's.
+pub(crate) fn jobs(printed: &str, tasks: &[TaskId]) -> Vec<String> {
+    let wanted: HashSet<(&str, u32)> =
+        tasks.iter().map(|task| (task.array.as_str(), task.index)).collect();
+    let job = |line: &str| {
+        let mut words = line.trim_end().rsplitn(3, ' ');
+        let array: u64 = words.next()?.parse().ok()?;
+        let (index, name) = (words.next()?.parse().ok()?, words.next()?);
+        wanted.contains(&(name, index)).then(|| format!("{array}_{index}"))
+    };
+    printed.lines().filter_map(job).collect()
+}
+
 /// The most tasks of an array, in what `scontrol show config` prints.
 pub(crate) fn most_tasks(printed: &str) -> Option<u32> {
     let line = printed.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
@@ -55,7 +68,7 @@ pub(crate) fn most_tasks(printed: &str) -> Option<u32> {
 mod tests {
     use kilocore_sweep::{Stage, TaskId};
 
-    use super::{most_tasks, under_way};
+    use super::{jobs, most_tasks, under_way};
 
     #[test]
     fn tasks_are_found_among_jobs() {
@@ -77,6 +90,16 @@ mod tests {
         );
         assert_eq!(under_way("").expect("nothing runs").len(), 0);
         assert!(under_way("kilocore-a1").is_err());
+    }
+
+    #[test]
+    fn only_the_tasks_that_are_meant_have_numbers() {
+        let printed = "kilocore-a1 0 71\nkilocore-a1 11 71\nmy job N/A 73\nkilocore-b2 0 74\n\
+                       kilocore-b2 1 --all\nkilocore-b2 1\n";
+        let task = |array: &str, index| TaskId { array: array.to_owned(), index };
+        let tasks = [task("kilocore-a1", 11), task("kilocore-b2", 0), task("kilocore-b2", 1)];
+        assert_eq!(jobs(printed, &tasks), ["71_11", "74_0"]);
+        assert!(jobs(printed, &[]).is_empty());
     }
 
     #[test]

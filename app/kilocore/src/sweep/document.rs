@@ -1,10 +1,11 @@
 //! What is said of a sweep, for people and as a document.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use kilocore_show::number::count;
-use kilocore_sweep::Outcome;
-use kilocore_sweep_plan::{Answer, Plan, PlannedRun};
+use kilocore_sweep::{AfterEnd, Outcome};
+use kilocore_sweep_plan::{AfterCommand, Answer, Plan, PlannedRun};
 use serde::Serialize;
 
 /// The format of what `--json` prints, and its version.
@@ -25,27 +26,52 @@ pub(super) struct RunDocument<'a> {
     why: Option<&'a str>,
 }
 
+/// A command after all runs, as `--json` has it.
+#[derive(Debug, Serialize)]
+struct AfterDocument<'a> {
+    line: usize,
+    command: &'a [String],
+    /// `done`, `failed` or `left`; nothing of one that would be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
-    pub(super) schema: &'static str,
-    pub(super) folder: &'a Path,
-    pub(super) runs: Vec<RunDocument<'a>>,
+    schema: &'static str,
+    folder: &'a Path,
+    runs: Vec<RunDocument<'a>>,
+    after: Vec<AfterDocument<'a>>,
     /// How many points were computed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) computed: Option<usize>,
+    computed: Option<usize>,
+}
+
+/// What would be run, a line each.
+pub(super) fn listed(plan: &Plan, folder: &Path) -> String {
+    let runs = plan.runs.iter().map(|run| line_of(run, folder));
+    let after = plan.after.iter().map(|after| shown(&after.words));
+    runs.chain(after).map(|line| line + "\n").collect()
+}
+
+fn shown(words: &[impl AsRef<OsStr>]) -> String {
+    let words: Vec<String> =
+        words.iter().map(|word| quoted(&word.as_ref().to_string_lossy())).collect();
+    words.join(" ")
 }
 
 /// A run as a person could type it.
-pub(super) fn line_of(run: &PlannedRun, folder: &Path) -> String {
-    let words = run.words_with_reports(folder);
-    let words: Vec<String> = words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+fn line_of(run: &PlannedRun, folder: &Path) -> String {
+    let words = shown(&run.words_with_reports(folder));
     let printed = match &run.answer {
         Answer::Printed(file) => {
             format!(" > {}", quoted(&folder.join(file).to_string_lossy()))
         }
         Answer::Reports(_) => String::new(),
     };
-    format!("{}{printed}", words.join(" "))
+    format!("{words}{printed}")
 }
 
 /// A word as a shell would read it.
@@ -57,7 +83,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-pub(super) fn described<'a>(run: &'a PlannedRun, folder: &Path) -> RunDocument<'a> {
+fn described<'a>(run: &'a PlannedRun, folder: &Path) -> RunDocument<'a> {
     RunDocument {
         line: run.line,
         values: run.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
@@ -68,12 +94,24 @@ pub(super) fn described<'a>(run: &'a PlannedRun, folder: &Path) -> RunDocument<'
     }
 }
 
+/// What would be run.
+pub(super) fn planned<'a>(plan: &'a Plan, folder: &'a Path) -> Document<'a> {
+    let runs = plan.runs.iter().map(|run| described(run, folder)).collect();
+    let after = plan.after.iter().map(|AfterCommand { line, words }| AfterDocument {
+        line: *line,
+        command: words,
+        state: None,
+        why: None,
+    });
+    Document { schema: SCHEMA, folder, runs, after: after.collect(), computed: None }
+}
+
+/// What has come of it.
 pub(super) fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcome) -> Document<'a> {
-    let mut runs: Vec<RunDocument<'_>> = plan
-        .runs
-        .iter()
-        .map(|run| RunDocument { state: Some("left"), ..described(run, folder) })
-        .collect();
+    let mut document = Document { computed: Some(outcome.computed), ..planned(plan, folder) };
+    let Document { runs, after, .. } = &mut document;
+    runs.iter_mut().for_each(|run| run.state = Some("left"));
+    after.iter_mut().for_each(|after| after.state = Some("left"));
     for run in &outcome.done {
         runs[run.0].state = Some("answered");
     }
@@ -82,7 +120,16 @@ pub(super) fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcom
         run.state = Some("failed");
         run.why = Some(&failed.why);
     }
-    Document { schema: SCHEMA, folder, runs, computed: Some(outcome.computed) }
+    for (after, end) in after.iter_mut().zip(&outcome.after) {
+        after.state = Some(match end {
+            AfterEnd::Well => "done",
+            AfterEnd::Failed(why) => {
+                after.why = Some(why);
+                "failed"
+            }
+        });
+    }
+    document
 }
 
 /// What has come of it, for people.
@@ -98,6 +145,11 @@ pub(super) fn told(plan: &Plan, folder: &Path, outcome: &Outcome) -> String {
     for failed in failed {
         let run = &plan.runs[failed.run.0];
         text += &format!("failed: line {}, {}: {}\n", run.line, run.named(), failed.why);
+    }
+    for (after, end) in plan.after.iter().zip(&outcome.after) {
+        if let AfterEnd::Failed(why) = end {
+            text += &format!("failed: line {}, {}: {why}\n", after.line, shown(&after.words));
+        }
     }
     if !left.is_empty() {
         text += "What was computed is kept. Run it again to go on.\n";

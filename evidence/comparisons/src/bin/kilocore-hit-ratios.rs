@@ -5,10 +5,10 @@
 //! ```
 
 use std::process::ExitCode;
-use std::thread;
 
 use kilocore_comparisons::command::{Effort, run};
 use kilocore_comparisons::hit_ratios::page::tables;
+use kilocore_points::PointSource;
 
 fn main() -> ExitCode {
     run("kilocore-hit-ratios", |effort| {
@@ -16,7 +16,8 @@ fn main() -> ExitCode {
             Effort::Full => 10_000_000,
             Effort::Quick => 200_000,
         };
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        Ok(vec![("hit-ratios", tables(uses, threads))])
+        let source = PointSource::of_user(false).map_err(|error| error.to_string())?;
+        let tables = tables(&source, uses).map_err(|error| error.to_string())?;
+        Ok(vec![("hit-ratios", tables)])
     })
 }

@@ -1,14 +1,12 @@
 //! The tables of `docs/evidence/lru-hit-ratios.md`. The words around them are written by hand.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use kilocore_lru::Policy;
+use kilocore_points::{Elsewhere, PointSource};
 use kilocore_show::Table;
 
 use crate::hit_ratios::contender::Contender;
-use crate::hit_ratios::trace::{Kind, Trace};
+use crate::hit_ratios::ratio::{Ratio, Traces};
+use crate::hit_ratios::trace::Kind;
 
 /// The seed of all traces.
 pub const SEED: u64 = 0x5eed;
@@ -36,54 +34,35 @@ const SINGLE: [(&str, Contender); 3] = [
 
 /// Returns the tables for traces of so many uses.
 ///
+/// # Errors
+/// If another process computes some of the ratios.
+///
 /// # Panics
 /// If a thread cannot be started.
-#[must_use]
-pub fn tables(uses: u32, threads: usize) -> String {
+pub fn tables(source: &PointSource, uses: u32) -> Result<String, Elsewhere> {
     let mut contenders: Vec<Contender> = SINGLE.iter().map(|(_, contender)| *contender).collect();
     for (_, policy) in POLICIES {
         contenders.extend(FACTORS.map(|factor| Contender::Striped(factor, policy)));
     }
-    let runs: Vec<(Kind, u32, Contender)> = Kind::ALL
+    let runs: Vec<Ratio> = Kind::ALL
         .into_iter()
         .flat_map(|kind| CAPACITIES.map(|capacity| (kind, capacity)))
-        .flat_map(|(kind, capacity)| contenders.iter().map(move |c| (kind, capacity, *c)))
+        .flat_map(|(kind, capacity)| {
+            contenders.iter().map(move |&contender| Ratio { kind, capacity, contender })
+        })
         .collect();
-    let ratios = all(&runs, uses, threads);
-    let ratio = |run: (Kind, u32, Contender)| {
-        ratios[runs.iter().position(|known| *known == run).expect("it was run")]
-    };
+    let ratios = source.points(&Traces { uses, seed: SEED }, &runs, &|| {})?;
+    let ratio =
+        |run: Ratio| ratios[runs.iter().position(|known| *known == run).expect("it was run")];
     let mut text = String::new();
     for kind in Kind::ALL {
         for capacity in CAPACITIES {
-            table(&mut text, kind, capacity, |contender| ratio((kind, capacity, contender)));
-        }
-    }
-    text
-}
-
-/// The ratios of all runs, a few at a time.
-fn all(runs: &[(Kind, u32, Contender)], uses: u32, threads: usize) -> Vec<f64> {
-    let ratios = Mutex::new(vec![0.0; runs.len()]);
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((kind, capacity, contender)) =
-                    runs.get(next.fetch_add(1, Ordering::Relaxed)).copied()
-                {
-                    let place = runs
-                        .iter()
-                        .position(|run| *run == (kind, capacity, contender))
-                        .expect("it is there");
-                    let trace = Trace::new(kind, capacity, uses, SEED);
-                    let ratio = contender.hit_ratio(capacity, trace);
-                    ratios.lock().expect("no thread panics with it")[place] = ratio;
-                }
+            table(&mut text, kind, capacity, |contender| {
+                ratio(Ratio { kind, capacity, contender })
             });
         }
-    });
-    ratios.into_inner().expect("no thread panics with it")
+    }
+    Ok(text)
 }
 
 fn table(text: &mut String, kind: Kind, capacity: u32, ratio: impl Fn(Contender) -> f64) {

@@ -93,8 +93,13 @@ pub fn compare(
     let entries = read_index(profiles)?;
     let published = PublishedGains::of(sets);
     let mut comparisons = Vec::new();
-    for task in tasks(&entries, sets)? {
-        let forecast = forecast(profiles, &task, &task.question(source, seed), progress)?;
+    let tasks = tasks(&entries, sets)?;
+    let forecast =
+        |task: &Task<'_>| forecast(profiles, task, &task.question(source, seed), progress);
+    // All are asked for before any is needed, so that other processes can be given them all at once.
+    let forecasts: Vec<_> = tasks.iter().map(forecast).collect();
+    for (task, forecast) in tasks.iter().zip(forecasts) {
+        let forecast = forecast?;
         let machine = task.set.machine;
         let compare =
             |program| Comparison::new(task.entry, machine, program, &forecast, &published);

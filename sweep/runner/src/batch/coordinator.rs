@@ -28,6 +28,8 @@ pub(crate) struct Coordinator<'a> {
     processes: &'a Processes<'a>,
     staging: Staging<'a>,
     tasks: Vec<Outstanding>,
+    /// Tasks that have ended, and that the batch system would start once more.
+    to_cancel: Vec<TaskId>,
     /// How many tasks the batch system has taken at most, if it has refused more.
     limit: usize,
     interval: Duration,
@@ -57,6 +59,7 @@ impl<'a> Coordinator<'a> {
             processes,
             staging: Staging::new(processes.own),
             tasks: Vec::new(),
+            to_cancel: Vec::new(),
             limit: batch.most_tasks.max(1),
             interval: SOONEST,
             next_look: Instant::now(),
@@ -85,7 +88,7 @@ impl<'a> Coordinator<'a> {
             for (index, task) in tasks {
                 let parts: VecDeque<Vec<Bundle>> =
                     task.parts.iter().map(|part| state.take(&part.keys)).collect();
-                self.tasks.push(Outstanding::new(array.clone(), index, parts));
+                self.tasks.push(Outstanding::adopted(array.clone(), index, parts));
             }
             if self.tasks.len() == before {
                 array.remove();
@@ -107,28 +110,37 @@ impl<'a> Coordinator<'a> {
                     task.is_said_to_be(under_way.get(&task.id).copied());
                 }
             }
+            self.cancel();
         }
         true
     }
 
+    /// Takes back what the batch system would start for nothing. What it does not take back ends as soon as it begins.
+    pub(crate) fn cancel(&mut self) {
+        if !self.to_cancel.is_empty() && self.batch.system.cancel(&self.to_cancel).is_ok() {
+            self.to_cancel.clear();
+        }
+    }
+
     /// Takes in what tasks have done since.
     pub(crate) fn take_in(&mut self, state: &mut State) {
+        let collects = self.batch.until == Until::Collected;
         let mut has_changed = false;
         let mut ended = HashSet::new();
         self.tasks.retain_mut(|task| {
-            let taken = match task.stage {
-                Some(Stage::Waiting) if self.batch.until != Until::Collected => TakenIn::Nothing,
-                _ => task.take_in(state),
-            };
+            let taken = task.take_in(state);
             has_changed |= taken != TakenIn::Nothing;
             if taken == TakenIn::Ended {
                 ended.insert(task.folder.clone());
+                if task.waits() && !collects {
+                    self.to_cancel.push(task.id.clone());
+                }
             }
             taken != TakenIn::Ended
         });
         let left: HashSet<&ArrayFolder> = self.tasks.iter().map(|task| &task.folder).collect();
         // Who collects leaves all for who submits.
-        if self.batch.until != Until::Collected {
+        if !collects {
             ended.iter().filter(|array| !left.contains(array)).for_each(ArrayFolder::remove);
         }
         self.interval = match has_changed {

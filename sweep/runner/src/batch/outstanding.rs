@@ -35,22 +35,41 @@ pub(crate) struct Outstanding {
     pub(crate) stage: Option<Stage>,
     /// In how many answers it was not.
     unseen: u32,
+    /// Whether a node may have had it, as far as is known.
+    may_have_run: bool,
 }
 
 impl Outstanding {
+    /// One that was just submitted.
     pub(crate) fn new(folder: ArrayFolder, index: u32, parts: VecDeque<Vec<Bundle>>) -> Self {
         let id = TaskId { array: folder.name(), index };
-        Self { folder, id, parts, taken_in: 0, stage: Some(Stage::Waiting), unseen: 0 }
+        let stage = Some(Stage::Waiting);
+        Self { folder, id, parts, taken_in: 0, stage, unseen: 0, may_have_run: false }
+    }
+
+    /// One of a sweep before this one.
+    pub(crate) fn adopted(folder: ArrayFolder, index: u32, parts: VecDeque<Vec<Bundle>>) -> Self {
+        Self { may_have_run: true, ..Self::new(folder, index, parts) }
     }
 
     /// What the batch system says of it now.
     pub(crate) fn is_said_to_be(&mut self, stage: Option<Stage>) {
         self.unseen = if stage.is_some() { 0 } else { self.unseen + 1 };
         self.stage = stage;
+        self.may_have_run |= stage != Some(Stage::Waiting);
     }
 
-    /// Takes in what it has reported since.
+    /// Whether it waits for a node.
+    pub(crate) fn waits(&self) -> bool {
+        self.stage == Some(Stage::Waiting)
+    }
+
+    /// Takes in what it has reported since. One that waits may have: if the batch system has lost sight of a node, it lets a task
+    /// wait again that goes on there.
     pub(crate) fn take_in(&mut self, state: &mut State) -> TakenIn {
+        if !self.may_have_run {
+            return TakenIn::Nothing;
+        }
         let report = self.folder.report(self.id.index);
         let mut taken = TakenIn::Nothing;
         for part in report.parts.into_iter().skip(self.taken_in) {

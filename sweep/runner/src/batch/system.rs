@@ -58,6 +58,12 @@ pub trait BatchSystem: Sync + Debug {
     /// # Errors
     /// If the batch system does not answer.
     fn under_way(&self) -> Result<HashMap<TaskId, Stage>, BatchSystemError>;
+
+    /// Takes tasks back that are of no use any more. One that has ended meanwhile is no error.
+    ///
+    /// # Errors
+    /// If the batch system does not answer. It may have some of them still then.
+    fn cancel(&self, tasks: &[TaskId]) -> Result<(), BatchSystemError>;
 }
 
 /// Why a batch system has not done what it was asked.

@@ -11,13 +11,16 @@ mod numa;
 mod pages;
 mod sched;
 mod tables;
+mod vary;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use kilocore_command_line::Failure;
+use kilocore_command_line::{Failure, say};
 use kilocore_points::PointSource;
 use kilocore_sim::SimHeap;
+use kilocore_sweep::write_plan;
 
 /// Simulations print the same bytes every time.
 #[global_allocator]
@@ -41,6 +44,9 @@ struct Arguments {
     /// with `KILOCORE_NO_CACHE` in the environment
     #[arg(long, global = true)]
     no_cache: bool,
+    /// Compute nothing, and write a plan for `kilocore sweep` that runs this command, to be given more values
+    #[arg(long, global = true, value_name = "FILE")]
+    plan: Option<PathBuf>,
 }
 
 /// What can be simulated.
@@ -62,6 +68,8 @@ enum Experiment {
     /// Schedulers that see contention for kernel locks: the thesis on the scalability of operating
     /// systems
     Sched(sched::Arguments),
+    /// Change what nobody has published, and see what becomes of the results
+    Vary(vary::Arguments),
     /// Put the tables of experiments, written as .md files, into a page
     Tables(tables::Arguments),
 }
@@ -69,7 +77,15 @@ enum Experiment {
 fn main() -> ExitCode {
     kilocore_command_line::begin(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"));
     kilocore_process::survive_full_files();
-    let Arguments { experiment, no_cache } = kilocore_command_line::parse::<Arguments>();
+    let Arguments { experiment, no_cache, plan } = kilocore_command_line::parse::<Arguments>();
+    if let Some(plan) = plan {
+        // No experiment starts a program, so all reports are its own.
+        let written = write_plan(&plan, env!("CARGO_BIN_NAME"), usize::MAX);
+        return kilocore_command_line::end(written.map_err(Failure::from).map(|told| {
+            say(&told);
+            ExitCode::SUCCESS
+        }));
+    }
     let result = PointSource::of_user(no_cache).map_err(Failure::from);
     let result = result.and_then(|source| match experiment {
         Experiment::Lock(arguments) => lock::lock(&arguments, &source),
@@ -79,6 +95,7 @@ fn main() -> ExitCode {
         Experiment::Numa(arguments) => numa::numa(&arguments, &source),
         Experiment::Pages(arguments) => pages::pages(&arguments, &source),
         Experiment::Sched(arguments) => sched::sched(&arguments, &source),
+        Experiment::Vary(arguments) => vary::vary(&arguments, &source),
         Experiment::Tables(arguments) => tables::tables(&arguments),
     });
     kilocore_command_line::end(result)

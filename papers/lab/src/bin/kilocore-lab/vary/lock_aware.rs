@@ -1,23 +1,13 @@
-//! Simulates the lock-aware policy with its constants changed, none of which is published.
-//!
-//! Prints a table in Markdown on standard output, which `make sched-simulated` puts into
-//! docs/evidence/sched-locks.md: a row for each set of constants, of the load that does worst beside its best
-//! fixed number of cores.
-//!
-//! ```text
-//! cargo run --release -p kilocore-lab --example vary-lock-aware
-//! ```
+//! The lock-aware policy with its constants changed, none of which is published. The table has a row for each set of constants,
+//! of the load that does worst beside its best fixed number of cores.
 
-use std::error::Error;
-
+use kilocore_command_line::Failure;
 use kilocore_lab::sched::locks::{Choice, Job, KernelLock, LOADS, Plan, Point, RunLength, sweep};
 use kilocore_points::PointSource;
 use kilocore_sched_policy::{LockAwareOptions, PolicyName, Progress, Share};
-use kilocore_show::{Table, markdown, number};
+use kilocore_show::{Table, number};
 
-// As in `kilocore`: simulated memory lies the same way every time.
-#[global_allocator]
-static HEAP: kilocore_sim::SimHeap = kilocore_sim::SimHeap;
+use super::Named;
 
 /// The AMD machine of the thesis.
 const MACHINE: &str = "opteron-8356-8s";
@@ -68,9 +58,8 @@ fn variants() -> Vec<(&'static str, LockAwareOptions)> {
     ]
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(super) fn varied(source: &PointSource) -> Result<Named, Failure> {
     let machine = kilocore_machine::find(MACHINE)?;
-    let source = PointSource::of_user(false)?;
     let length = RunLength::default();
     let best = Plan {
         loads: LOADS.to_vec(),
@@ -80,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         noise: 0,
         length,
     };
-    let best = best.run(&source, &machine, &|| {})?;
+    let best = best.run(source, &machine, &|| {})?;
     let mut jobs = Vec::new();
     for (constants, lock_aware) in variants() {
         for noise in NOISES {
@@ -94,31 +83,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let (constants, jobs): (Vec<_>, Vec<Job>) = jobs.into_iter().unzip();
-    let points = sweep(&source, &jobs, &machine, &|| {})?;
+    let points = sweep(source, &jobs, &machine, &|| {})?;
     let mut varied = Vec::new();
     for ((constants, job), point) in constants.into_iter().zip(&jobs).zip(&points) {
-        varied.push(beside(constants, job, point, &best)?);
+        varied.push(beside(constants, job, point, &best));
     }
-    print!("{}", markdown::marked("constants", &table(&varied).markdown()));
-    Ok(())
+    Ok(("constants", table(&varied)))
 }
 
-fn beside(
-    constants: &'static str,
-    job: &Job,
-    point: &Point,
-    best: &[Point],
-) -> Result<Varied, Box<dyn Error>> {
-    let best = best.iter().find(|best| best.load == point.load).ok_or("every load has a best k")?;
-    let best_k = best.k.ok_or("it is confined to k cores")?;
-    Ok(Varied {
+fn beside(constants: &'static str, job: &Job, point: &Point, best: &[Point]) -> Varied {
+    let best = best.iter().find(|best| best.load == point.load).expect("every load has a best k");
+    let best_k = best.k.expect("it is confined to k cores");
+    Varied {
         constants,
         noise: job.noise,
         throughput: point.throughput / best.throughput,
         throughput_with_search: point.throughput_with_search / best.throughput,
         off_by: point.k.unwrap_or(point.cores).abs_diff(best_k),
         found_after: (best_k < point.cores).then_some(point.found_after),
-    })
+    }
 }
 
 /// A row for each set of constants, by the load that does worst.

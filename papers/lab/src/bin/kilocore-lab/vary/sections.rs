@@ -1,25 +1,14 @@
-//! Simulates the loads with everything in them shorter or longer: how far what confinement gains depends on
-//! times that nobody has published.
-//!
-//! Prints a table in Markdown on standard output, which `make sched-simulated` puts into
-//! docs/evidence/sched-locks.md: on all cores, what the spin lock under `lock-aware` has above the best lock
-//! under fair scheduling.
-//!
-//! ```text
-//! cargo run --release -p kilocore-lab --example vary-sections
-//! ```
+//! The loads with everything in them shorter or longer: how far what confinement gains depends on times that nobody has
+//! published. The table has, on all cores, what the spin lock under `lock-aware` has above the best lock under fair scheduling.
 
-use std::error::Error;
-
+use kilocore_command_line::Failure;
 use kilocore_lab::sched::locks::{Job, KernelLock, LOADS, Load, RunLength, Section, sweep};
 use kilocore_platform::Nanos;
 use kilocore_points::PointSource;
 use kilocore_sched_policy::{LockAwareOptions, PolicyName};
-use kilocore_show::{Table, markdown, number};
+use kilocore_show::{Table, number};
 
-// As in `kilocore`: simulated memory lies the same way every time.
-#[global_allocator]
-static HEAP: kilocore_sim::SimHeap = kilocore_sim::SimHeap;
+use super::Named;
 
 /// The AMD machine of the thesis.
 const MACHINE: &str = "opteron-8356-8s";
@@ -57,7 +46,7 @@ fn at_length(load: Load, quarters: u64) -> Load {
     Load { user, kernel, sections: sections.leak(), ..load }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(super) fn varied(source: &PointSource) -> Result<Named, Failure> {
     let machine = kilocore_machine::find(MACHINE)?;
     let lock_aware = LockAwareOptions::default();
     let mut jobs = Vec::new();
@@ -72,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let (quarters, jobs): (Vec<u64>, Vec<Job>) = jobs.into_iter().unzip();
-    let points = sweep(&PointSource::of_user(false)?, &jobs, &machine, &|| {})?;
+    let points = sweep(source, &jobs, &machine, &|| {})?;
     let varied =
         quarters.into_iter().zip(&jobs).zip(&points).map(|((quarters, job), point)| Varied {
             load: job.load.name,
@@ -82,8 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             k: point.k,
         });
     let varied: Vec<Varied> = varied.collect();
-    print!("{}", markdown::marked("lengths", &table(&varied).markdown()));
-    Ok(())
+    Ok(("lengths", table(&varied)))
 }
 
 /// A row for each load, a column for each length.

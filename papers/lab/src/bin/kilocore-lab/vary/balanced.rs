@@ -1,24 +1,15 @@
-//! Simulates the balanced policy with its constants changed: what they were chosen with.
-//!
-//! Prints a table in Markdown on standard output, which `make numa` puts into docs/evidence/numa.md: a row
-//! for each set of constants, and by how much NAMC is above that of each program's best fixed delay.
-//!
-//! ```text
-//! cargo run --release -p kilocore-lab --example choose-balanced
-//! ```
+//! The balanced policy with its constants changed: what they were chosen with. The table has a row for each set of constants,
+//! and by how much NAMC is above that of each program's best fixed delay.
 
-use std::error::Error;
-
+use kilocore_command_line::Failure;
 use kilocore_lab::numa::{DELAYS, Load, jobs, sweep};
 use kilocore_lab::numa_programs::{Program, Size};
 use kilocore_placement::Setting;
 use kilocore_placement::{BalancedOptions, PageSize, Rule, Weights};
 use kilocore_points::PointSource;
-use kilocore_show::{Table, markdown, number};
+use kilocore_show::{Table, number};
 
-// As in `kilocore`: simulated memory lies the same way every time.
-#[global_allocator]
-static HEAP: kilocore_sim::SimHeap = kilocore_sim::SimHeap;
+use super::Named;
 
 /// The inputs: sizes, processors and nodes.
 const INPUTS: [(Size, u32, u32); 7] = [
@@ -64,19 +55,31 @@ fn variants() -> Vec<(&'static str, BalancedOptions)> {
     ]
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let source = PointSource::of_user(false)?;
+pub(super) fn varied(source: &PointSource) -> Result<Named, Failure> {
+    // All are asked for before any is needed, so that other processes can be given them all at once.
+    let asked: Vec<_> = INPUTS
+        .into_iter()
+        .map(|(size, processors, nodes)| {
+            let loads = Program::ALL.map(|program| Load::Program(program, size));
+            let page = PageSize::of(4096).expect("a power of two");
+            let mut setting = Setting::published(processors, page);
+            let options = &mut setting.options;
+            (options.nodes, options.processors_per_node) = (nodes, processors / nodes);
+            let fixed = sweep(source, &jobs(&setting, &loads, &[Rule::Fixed], &DELAYS), &|| {});
+            let balanced = variants().into_iter().map(|(constants, options)| {
+                let mut setting = setting.clone();
+                setting.policies.balanced = options;
+                let jobs = jobs(&setting, &loads, &[Rule::Balanced], &[]);
+                (constants, sweep(source, &jobs, &|| {}))
+            });
+            (size, nodes, fixed, balanced.collect::<Vec<_>>())
+        })
+        .collect();
     let mut points = Vec::new();
-    for (size, processors, nodes) in INPUTS {
-        let loads = Program::ALL.map(|program| Load::Program(program, size));
-        let page = PageSize::of(4096).expect("a power of two");
-        let mut setting = Setting::published(processors, page);
-        (setting.options.nodes, setting.options.processors_per_node) = (nodes, processors / nodes);
-        let fixed = sweep(&source, &jobs(&setting, &loads, &[Rule::Fixed], &DELAYS), &|| {})?;
-        for (constants, options) in variants() {
-            let mut setting = setting.clone();
-            setting.policies.balanced = options;
-            for point in sweep(&source, &jobs(&setting, &loads, &[Rule::Balanced], &[]), &|| {})? {
+    for (size, nodes, fixed, balanced) in asked {
+        let fixed = fixed?;
+        for (constants, swept) in balanced {
+            for point in swept? {
                 let same = fixed.iter().filter(|fixed| fixed.program == point.program);
                 let best_fixed = same.map(|fixed| fixed.outcome.namc).fold(f64::INFINITY, f64::min);
                 points.push(Point {
@@ -88,8 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    print!("{}", markdown::marked("constants", &table(&points).markdown()));
-    Ok(())
+    Ok(("constants", table(&points)))
 }
 
 /// Of published size on 32 nodes each program; of fewer nodes and of small sizes the worst and the mean.
