@@ -91,6 +91,18 @@ impl Assignment {
         matches!(self.mode, Mode::Every)
     }
 
+    /// Whether a share is computed, and nothing is answered.
+    #[must_use]
+    pub fn is_share(&self) -> bool {
+        matches!(self.mode, Mode::Sharing(..))
+    }
+
+    /// Whether a point is of the share that is computed.
+    #[must_use]
+    pub fn shares(&self, key: &Key) -> bool {
+        matches!(&self.mode, Mode::Sharing(keys, _) if keys.contains(key))
+    }
+
     /// Whether a share is computed and all of it has been noted.
     #[must_use]
     pub fn is_done(&self) -> bool {
