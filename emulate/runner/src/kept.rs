@@ -11,9 +11,9 @@
 //!
 //! # In a sweep
 //! Runs are kept in the sweep's folder as well, where all its processes find them. There, that a run cannot be used again is
-//! remembered, too: under the same question, by the same file, whose report says why and has those files that the run saw and
-//! that are as they were. So nobody emulates it for others a second time, unless one of these files changes. Once the run is
-//! kept after all, that is forgotten.
+//! remembered, too: under the same question, in a small file of the same kind, whose report says why, and has those files that
+//! the run saw and that are as they were, as far as it has told: one that acts outside tells none. So nobody emulates it for
+//! others a second time, unless one of these files changes. Once the run is kept after all, that is forgotten.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -87,7 +87,10 @@ impl KeptRuns {
     pub(crate) fn answer(&self, question: &Question, symbols: &mut Symbols) -> Option<Point> {
         let is_result =
             |kept: &KeptRun| kept.report.failure.is_none() && kept.report.dependence.also.is_none();
-        let kept = self.folders.iter().find_map(|files| read(files, question).filter(is_result))?;
+        let kept = self
+            .folders
+            .iter()
+            .find_map(|files| read(files, &name(question), question).filter(is_result))?;
         let KeptRun { ended, took, computed, report, .. } = kept;
         let well = ExitStatus::from_raw(0);
         Some(Point { known_since: Some(ended), ..Point::of(report, well, took, computed, symbols) })
@@ -95,8 +98,7 @@ impl KeptRuns {
 
     /// Whether it is remembered that a run cannot be used again.
     pub(crate) fn is_for_once(&self, question: &Question) -> bool {
-        let shared = self.folders.first().filter(|_| self.is_shared);
-        let kept = shared.and_then(|files| read(files, question));
+        let kept = self.shared().and_then(|files| read(files, &once(question), question));
         kept.is_some_and(|kept| kept.report.dependence.also.is_some())
     }
 
@@ -110,7 +112,7 @@ impl KeptRuns {
         why: &str,
         files: &[SeenFile],
     ) -> io::Result<()> {
-        let Some(shared) = self.folders.first().filter(|_| self.is_shared) else { return Ok(()) };
+        let Some(shared) = self.shared() else { return Ok(()) };
         // One that changes all the time says nothing by that.
         let files = files.iter().filter(|seen| seen.is_so()).cloned().collect();
         let dependence = Dependence { files, also: Some(why.to_owned()) };
@@ -121,7 +123,12 @@ impl KeptRuns {
             computed: Duration::ZERO,
             report: Report { dependence, ..Report::default() },
         };
-        shared.write(&name(question), &kept.to_bytes())
+        shared.write(&once(question), &kept.to_bytes())
+    }
+
+    /// The folder of a sweep, if there is one.
+    fn shared(&self) -> Option<&KeptFiles> {
+        self.folders.first().filter(|_| self.is_shared)
     }
 
     /// Keeps the result of a run, if it can be used again. Else returns why not.
@@ -145,13 +152,15 @@ impl KeptRuns {
         let written = self.folders.iter().map(|files| files.write(&name, &bytes));
         // Of several, the first one is where others look for it.
         let first = written.reduce(|first, _| first)?;
+        // One that stays costs no more than that a command emulates its runs itself.
+        let _ = self.shared().map(|files| files.remove(&once(question)));
         first.err().map(|error| format!("its result cannot be written: {error}"))
     }
 }
 
 /// What is kept of a run in a folder, if all that it depends on is as it was.
-fn read(files: &KeptFiles, question: &Question) -> Option<KeptRun> {
-    let bytes = files.read_within(&name(question), MOST_KEPT_BYTES).ok().flatten()?;
+fn read(files: &KeptFiles, name: &str, question: &Question) -> Option<KeptRun> {
+    let bytes = files.read_within(name, MOST_KEPT_BYTES).ok().flatten()?;
     let kept = KeptRun::read(&bytes)?;
     let is_same =
         kept.question == *question && kept.report.dependence.files.iter().all(SeenFile::is_so);
@@ -167,4 +176,57 @@ fn now() -> SystemTime {
 /// The name of the file of a run.
 fn name(question: &Question) -> String {
     question.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The name of the file that says that a run cannot be used again.
+fn once(question: &Question) -> String {
+    name(question) + "-once"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn runs(folder: &Path) -> KeptRuns {
+        let root = folder.canonicalize().expect("its path");
+        KeptRuns::shared_in(KeptFiles::below(&root, "kept", "runs", u64::MAX).expect("ours"))
+    }
+
+    #[test]
+    fn that_a_run_cannot_be_used_again_is_remembered_until_its_files_change() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let (runs, question) = (runs(folder.path()), [7; 32]);
+        let path = folder.path().join("input");
+        let path = path.to_str().expect("plain");
+        let nothing = SeenFile::at(path, true).expect("there is nothing");
+        assert!(!runs.is_for_once(&question));
+        runs.remember(&question, "it draws", std::slice::from_ref(&nothing)).expect("room");
+        assert!(runs.is_for_once(&question) && !runs.is_for_once(&[8; 32]));
+        assert!(runs.answer(&question, &mut Symbols::default()).is_none(), "it is no result");
+        fs::write(path, "x").expect("it is ours");
+        assert!(!runs.is_for_once(&question));
+        // A file that is another one already is none by which anything is known.
+        runs.remember(&question, "it draws", &[nothing]).expect("room");
+        assert!(runs.is_for_once(&question));
+        let well = ExitStatus::from_raw(0);
+        let took = Duration::from_secs(1);
+        let point = Point::of(Report::default(), well, took, took, &mut Symbols::default());
+        assert_eq!(runs.keep(&question, &point), None);
+        assert!(!runs.is_for_once(&question), "it was kept after all");
+        let known = runs.answer(&question, &mut Symbols::default()).expect("it is kept");
+        assert_eq!((known.report, known.took), (point.report, took));
+    }
+
+    #[test]
+    fn alone_nothing_is_remembered() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let mut runs = runs(folder.path());
+        runs.is_shared = false;
+        runs.remember(&[7; 32], "it draws", &[]).expect("room");
+        assert!(!runs.is_for_once(&[7; 32]));
+        assert_eq!(fs::read_dir(folder.path().join("kept/runs")).expect("there").count(), 0);
+    }
 }
