@@ -132,7 +132,8 @@ impl Round<'_> {
         Missing {
             key,
             computation: COMPUTATION.to_owned(),
-            cost: f64::from(orders.cores),
+            // Most of it is the program's work, on any number of cores; waits come with each of them.
+            cost: f64::from(orders.cores).sqrt(),
             words: format!(
                 "{} on {machine}: {cores}{locks}, seed {}",
                 words.join(" "),

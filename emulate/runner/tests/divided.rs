@@ -145,7 +145,7 @@ fn a_missing_run_is_named_and_the_one_on_the_most_cores_comes_first() {
     let place = Place::new("draws", &["{cores}", "8"], &[1, 4]);
     let missing = place.missing();
     assert!(missing.iter().all(|point| point.computation == "emulate"));
-    assert_eq!(missing.iter().map(|point| point.cost).collect::<Vec<_>>(), [4.0, 4.0, 1.0]);
+    assert_eq!(missing.iter().map(|point| point.cost).collect::<Vec<_>>(), [2.0, 2.0, 1.0]);
     let words: BTreeSet<&str> = missing
         .iter()
         .filter_map(|point| point.words.split_once("draws "))
