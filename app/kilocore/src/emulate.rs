@@ -278,7 +278,7 @@ fn asked<'a>(
         let on = |&cores: &u32| Asked {
             orders: orders(cores),
             variables: variables.clone(),
-            locks: locks.to_owned(),
+            locks: (locks != Variant::OWN).then(|| locks.to_owned()),
         };
         counts.iter().map(on).collect::<Vec<_>>()
     };

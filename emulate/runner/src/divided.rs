@@ -17,7 +17,7 @@ use crate::kept_run::Question;
 use crate::names::Symbols;
 use crate::run::question_of;
 use crate::words::number_of;
-use crate::{Asked, EmulateError, Emulator, KeptRuns, Point, Progress, Variant, emulate_all};
+use crate::{Asked, EmulateError, Emulator, KeptRuns, Point, emulate_all};
 
 /// The name of the computation.
 const COMPUTATION: &str = "emulate";
@@ -33,7 +33,7 @@ pub(crate) struct Round<'a> {
 
 impl Round<'_> {
     /// The points of all runs, as far as this process and others have emulated them. `None` if this process is to emulate what
-    /// it does not know, for itself alone.
+    /// it does not know, for itself alone. `done` is told of each that is known.
     ///
     /// # Errors
     /// [`EmulateError::Elsewhere`] if other processes are to emulate some, or if nothing is left of a share; and why a run
@@ -41,7 +41,7 @@ impl Round<'_> {
     pub(crate) fn divided(
         &self,
         assignment: &Assignment,
-        progress: &dyn Progress,
+        done: &dyn Fn(&Point) -> bool,
     ) -> Result<Option<Vec<Point>>, EmulateError> {
         let Some(runs) = self.emulator.runs() else { return Ok(None) };
         let of = |asked| question_of(self.words, asked, self.emulator, self.output);
@@ -73,7 +73,7 @@ impl Round<'_> {
         for (asked, question) in self.asked.iter().zip(&questions) {
             match runs.answer(question, &mut symbols) {
                 Some(point) => {
-                    progress.done();
+                    done(&point);
                     points.push(point);
                 }
                 None => {
@@ -128,7 +128,7 @@ impl Round<'_> {
             .collect();
         let cores = number_of(orders.cores, "core");
         let machine = &orders.machine.name;
-        let locks = if locks == Variant::OWN { String::new() } else { format!(", {locks}") };
+        let locks = locks.as_ref().map_or(String::new(), |names| format!(", {names}"));
         Missing {
             key,
             computation: COMPUTATION.to_owned(),

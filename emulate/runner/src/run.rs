@@ -19,7 +19,7 @@ use crate::kept_run::Question;
 use crate::names::{Names, Symbols};
 use crate::own_output::OwnOutput;
 use crate::question::Run;
-use crate::{EmulateError, Emulator, Point, Variant, stuck, window};
+use crate::{EmulateError, Emulator, Point, stuck, window};
 
 /// A run that is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,13 +29,13 @@ pub struct Asked {
     /// Variables of the program's environment, beside those of this process's. Those that put libraries under it
     /// belong here: this process's own are put under QEMU as well.
     pub variables: Vec<(OsString, OsString)>,
-    /// The locks that these put under it, as a [`Variant`] has them. That is for people.
-    pub locks: String,
+    /// The locks that these put under it, if there are any. That is for people.
+    pub locks: Option<String>,
 }
 
 impl From<Orders> for Asked {
     fn from(orders: Orders) -> Self {
-        Self { orders, variables: Vec::new(), locks: Variant::OWN.to_owned() }
+        Self { orders, variables: Vec::new(), locks: None }
     }
 }
 

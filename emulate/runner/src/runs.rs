@@ -191,7 +191,7 @@ pub fn emulate_runs(
         progress.planned(wanted.len());
         let round: Vec<Asked> = wanted.iter().copied().map(with_seed).collect();
         let all = Round { words, asked: &round, emulator, output };
-        let known = if divides { all.divided(assignment, progress)? } else { None };
+        let known = if divides { all.divided(assignment, &done)? } else { None };
         // What only this process knows cannot be waited for by others.
         divides &= known.is_some();
         let points = match known {
