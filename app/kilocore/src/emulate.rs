@@ -12,13 +12,13 @@ use indicatif::ProgressBar;
 use kilocore_command_line::reports::Reports;
 use kilocore_command_line::{CoreList, Failure, lock_named, output, say};
 use kilocore_emulation::{
-    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, PIPE_LEFT_OUT, Progress,
-    QemuError, Runs, TimedCore, Variant, build_qemu, emulate_runs, time_instructions,
+    Asked, CyclesFrom, EmulateError, Emulated, Emulator, Instructions, KeptRuns, PIPE_LEFT_OUT,
+    Progress, QemuError, Runs, TimedCore, Variant, build_qemu, emulate_runs, time_instructions,
 };
 use kilocore_emulation_orders::Orders;
 use kilocore_locks::{LockId, RwLockId};
 use kilocore_machine::Description;
-use kilocore_points::keeps;
+use kilocore_points::{Assignment, OrdersError, keeps};
 use kilocore_process::{
     Output, input_is_a_stream, is_sized, shell_status, shell_status_of_signal, status_of_bad_end,
 };
@@ -141,7 +141,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let window = arguments.part.window()?;
     let machine = usual_machine::or_usual(arguments.machine.as_deref(), "emulating")?;
     let counts = counts(arguments.cores.as_ref(), &machine)?;
-    let emulator = there::emulator(arguments.qemu.as_deref(), keeps(arguments.no_cache))?;
+    let assignment = arguments.assignment()?;
+    let kept = KeptRuns::assigned(&assignment, keeps(arguments.no_cache))?;
+    let emulator = there::emulator(arguments.qemu.as_deref(), kept)?;
     if !is_sized(&arguments.command) && counts.len() > 1 {
         say(
             "no {cores} in the command: if the program does not ask how many processors it has, it makes as many \
@@ -168,9 +170,9 @@ pub(crate) fn emulate(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let orders =
         |cores| Orders { cores, cycles_per_instruction, window: window.clone(), ..usual.clone() };
-    let all = asked(variants.iter().map(|(_, variables)| variables), &counts, &orders);
+    let all = asked(variants.iter().map(|(locks, own)| (&**locks, own)), &counts, &orders);
     let most = usize::from(arguments.seeds);
-    let runs = run(&arguments.command, &all, most, &emulator, Output::ToStderr)?;
+    let runs = run(&arguments.command, &all, most, &emulator, Output::ToStderr, &assignment)?;
     let mut runs = runs.into_iter();
     let variants = variants.into_iter().map(|(locks, _)| Variant {
         locks,
@@ -218,6 +220,17 @@ fn failure(error: EmulateError) -> Failure {
 }
 
 impl Arguments {
+    /// Which runs this process emulates, and for whom.
+    ///
+    /// What a run depends on is this host's, as its files are. So other hosts emulate none. And what is measured anew each time
+    /// is another run each time.
+    fn assignment(&self) -> Result<Assignment, OrdersError> {
+        let assignment = Assignment::of_environment()?;
+        let is_measured = matches!(self.cycles_per_instruction, Some(Cycles::Measured));
+        let is_alone = is_measured || assignment.has_other_hosts();
+        Ok(if is_alone { Assignment::all() } else { assignment })
+    }
+
     /// The program as it is, and under all choices of other locks: their names, and what puts them under it.
     fn variants(&self) -> Result<Vec<(String, Variables)>, Failure> {
         let mut variants = vec![(Variant::OWN.to_owned(), Variables::new())];
@@ -261,17 +274,21 @@ fn timed(
     Ok(cycles)
 }
 
-/// The runs of a program with each of these environments, on each number of cores in turn.
+/// The runs of a program under each choice of locks, which these variables put under it, on each number of cores in turn.
 fn asked<'a>(
-    environments: impl IntoIterator<Item = &'a Variables>,
+    variants: impl IntoIterator<Item = (&'a str, &'a Variables)>,
     counts: &[u32],
     orders: &dyn Fn(u32) -> Orders,
 ) -> Vec<Asked> {
-    let of = |variables: &Variables| {
-        let on = |&cores: &u32| Asked { orders: orders(cores), variables: variables.clone() };
+    let of = |(locks, variables): (&str, &Variables)| {
+        let on = |&cores: &u32| Asked {
+            orders: orders(cores),
+            variables: variables.clone(),
+            locks: (locks != Variant::OWN).then(|| locks.to_owned()),
+        };
         counts.iter().map(on).collect::<Vec<_>>()
     };
-    environments.into_iter().flat_map(of).collect()
+    variants.into_iter().flat_map(of).collect()
 }
 
 /// Runs them, `most` times each if chance decides how long they take, showing progress.
@@ -281,9 +298,10 @@ fn run(
     most: usize,
     emulator: &Emulator,
     output: Output<'_>,
+    assignment: &Assignment,
 ) -> Result<Vec<Runs>, Failure> {
     let bar = Bar(output::progress(0, "emulating"));
-    let runs = emulate_runs(command, asked, most, emulator, output, &bar);
+    let runs = emulate_runs(command, asked, most, emulator, output, assignment, &bar);
     bar.0.finish_and_clear();
     runs.map_err(failure)
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::measured::{compiled, kilocore, run_while};
 
 /// So many threads compute, and add to a sum under a mutex.
-const SUMS: &str = r#"
+pub(crate) const SUMS: &str = r#"
 #include <pthread.h>
 #include <stdlib.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -2,16 +2,27 @@
 
 use std::ffi::OsString;
 
+use kilocore_points::ORDERS;
+
 use crate::EmulateError;
 
 /// A name and a value.
-type Variable = (OsString, OsString);
+pub(crate) type Variable = (OsString, OsString);
+
+/// Variables that are between this process and who has started it. A program sees none of them: it does the same in a sweep
+/// as alone.
+pub(crate) const OWN: [&str; 1] = [ORDERS];
+
+/// The variables that a program gets of this process's.
+pub(crate) fn inherited() -> impl Iterator<Item = Variable> {
+    std::env::vars_os().filter(|(name, _)| OWN.iter().all(|own| name != own))
+}
 
 /// The variables that are put into a program's environment on so many cores, as QEMU takes them: these, and what belongs
 /// there on each run.
 pub(crate) fn environment(own: &[Variable], cores: u32) -> Result<Vec<OsString>, EmulateError> {
     let mut all: Vec<Variable> = own.iter().cloned().chain(openmp(cores)).collect();
-    all.push(padding(std::env::vars_os(), &all));
+    all.push(padding(inherited(), &all));
     all.iter().map(variable).collect()
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use kilocore_emulation_orders::{Place, ReportError};
+use kilocore_points::Elsewhere;
 use kilocore_process::status_of_bad_end;
 use kilocore_qemu::QemuError;
 
@@ -15,6 +16,9 @@ use crate::words::{duration, number_of};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmulateError {
+    /// Another process emulates it.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
     /// No program was named.
     #[error("no program was named; give one behind `--`")]
     NoProgram,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kilocore_process::{Input, Output, Start, allowed_cores, run, sized_for};
 
-use crate::environment::openmp;
+use crate::environment::{OWN, openmp};
 use crate::run::{Asked, emulate};
 use crate::{EmulateError, Emulator};
 
@@ -89,6 +89,7 @@ fn quickest(words: &[OsString], asked: &Asked) -> Result<Duration, EmulateError>
         let end = run(Start {
             command: &command,
             environment: asked.variables.iter().cloned().chain(openmp(1)).collect(),
+            without: &OWN,
             cores: core.as_ref().map(std::slice::from_ref),
             output: Output::Discarded,
             input: Input::Repeated,

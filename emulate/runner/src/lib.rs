@@ -12,6 +12,8 @@
 //!   command what to do on so many.
 //! * **Chance is tried, too** ([`Runs`]). One run is one of many that are as likely.
 //! * **What is known is not emulated again** ([`KeptRuns`]), if all is the same that it depends on.
+//! * **Each run is a point** ([`emulate_runs`]), which any process of this host may emulate for all of a sweep, if its result
+//!   can be used again.
 #![deny(missing_docs)]
 
 mod cause_tables;
@@ -19,6 +21,7 @@ mod causes;
 mod chain;
 mod chain_tables;
 mod cycles;
+mod divided;
 mod document;
 mod emulator;
 mod environment;

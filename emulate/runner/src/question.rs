@@ -27,6 +27,7 @@ use rustix::termios::{isatty, tcgetattr, tcgetwinsize};
 use sha2::{Digest, Sha256};
 
 use crate::Emulator;
+use crate::environment::{Variable, inherited};
 use crate::kept_run::Question;
 
 /// A run that is about to begin.
@@ -82,7 +83,7 @@ impl Words {
 impl Run<'_> {
     /// All of it. None if some of it is not known.
     pub(crate) fn question(&self) -> Option<Question> {
-        let mut inherited: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        let mut inherited: Vec<Variable> = inherited().collect();
         if inherited.iter().any(|(name, _)| name == ELSEWHERE) {
             return None;
         }

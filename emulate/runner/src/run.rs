@@ -14,7 +14,8 @@ use kilocore_process::{
 };
 use kilocore_qemu::{Plugin, Program, QemuError, command};
 
-use crate::environment::environment;
+use crate::environment::{OWN, environment};
+use crate::kept_run::Question;
 use crate::names::{Names, Symbols};
 use crate::own_output::OwnOutput;
 use crate::question::Run;
@@ -28,12 +29,48 @@ pub struct Asked {
     /// Variables of the program's environment, beside those of this process's. Those that put libraries under it
     /// belong here: this process's own are put under QEMU as well.
     pub variables: Vec<(OsString, OsString)>,
+    /// The locks that these put under it, if there are any. That is for people.
+    pub locks: Option<String>,
 }
 
 impl From<Orders> for Asked {
     fn from(orders: Orders) -> Self {
-        Self { orders, variables: Vec::new() }
+        Self { orders, variables: Vec::new(), locks: None }
     }
+}
+
+/// A program as it is about to be run.
+struct Ready {
+    program: Program,
+    variables: Vec<OsString>,
+}
+
+impl Ready {
+    fn new(
+        words: &[OsString],
+        Asked { orders, variables, .. }: &Asked,
+    ) -> Result<Self, EmulateError> {
+        let words = sized_for(words, orders.cores);
+        let (name, arguments) = words.split_first().ok_or(EmulateError::NoProgram)?;
+        let program = Program::find(name, arguments).map_err(QemuError::from)?;
+        Ok(Self { program, variables: environment(variables, orders.cores)? })
+    }
+
+    fn run<'a>(&'a self, asked: &'a Asked, emulator: &'a Emulator, output: Output<'a>) -> Run<'a> {
+        let Self { program, variables } = self;
+        Run { emulator, orders: &asked.orders, program, variables, output }
+    }
+}
+
+/// What is known of a run with [repeated](Input::Repeated) input before it begins, if all of it is.
+pub(crate) fn question_of(
+    words: &[OsString],
+    asked: &Asked,
+    emulator: &Emulator,
+    output: Output<'_>,
+) -> Result<Option<Question>, EmulateError> {
+    let ready = Ready::new(words, asked)?;
+    Ok(if input_is_a_file() { None } else { ready.run(asked, emulator, output).question() })
 }
 
 /// Runs a program as it is asked for. `{cores}` and `{threads}` in its command become the number of cores, and so
@@ -67,6 +104,18 @@ pub fn emulate_all(
     output: Output<'_>,
     done: &(dyn Fn(&Point) -> bool + Sync),
 ) -> Result<Vec<Point>, EmulateError> {
+    emulate_on(words, asked, emulator, output, MOST_AT_A_TIME, done)
+}
+
+/// The same, so many at a time at most.
+pub(crate) fn emulate_on(
+    words: &[OsString],
+    asked: &[Asked],
+    emulator: &Emulator,
+    output: Output<'_>,
+    most: usize,
+    done: &(dyn Fn(&Point) -> bool + Sync),
+) -> Result<Vec<Point>, EmulateError> {
     let mut by_effort: Vec<usize> = (0..asked.len()).collect();
     by_effort.sort_by_key(|&index| asked[index].orders.cores);
     let left = Mutex::new(by_effort);
@@ -98,7 +147,7 @@ pub fn emulate_all(
         }
     };
     let mut cores = allowed_cores();
-    cores.truncate(asked.len().min(MOST_AT_A_TIME));
+    cores.truncate(asked.len().min(most).min(MOST_AT_A_TIME));
     let work = &work;
     thread::scope(|scope| {
         for &core in &cores {
@@ -121,18 +170,15 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Runs a program on one core of the host, unless its result is known.
 fn on_core(
     words: &[OsString],
-    Asked { orders, variables }: &Asked,
+    asked: &Asked,
     emulator: &Emulator,
     output: Output<'_>,
     input: Input,
     core: Option<CpuId>,
     symbols: &mut Symbols,
 ) -> Result<Point, EmulateError> {
-    let words = sized_for(words, orders.cores);
-    let (name, arguments) = words.split_first().ok_or(EmulateError::NoProgram)?;
-    let program = &Program::find(name, arguments).map_err(QemuError::from)?;
-    let variables = &environment(variables, orders.cores)?;
-    let asked = Run { emulator, orders, program, variables, output };
+    let ready = Ready::new(words, asked)?;
+    let asked = ready.run(asked, emulator, output);
     // What is known of a run is known by the names of its files.
     let is_given_a_file = input == Input::Repeated && input_is_a_file();
     let kept = emulator.runs().filter(|_| input != Input::Inherited && !is_given_a_file);
@@ -197,6 +243,7 @@ fn run_under_qemu(
     let own = OwnOutput::of(output).map_err(EmulateError::Files)?;
     let end = run(Start {
         command: &command,
+        without: &OWN,
         output: own.output(),
         input,
         cores: core.as_ref().map(std::slice::from_ref),

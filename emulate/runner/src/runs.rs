@@ -10,13 +10,17 @@
 //!   differ it is the first.
 
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
 use kilocore_emulation_orders::Report;
+use kilocore_points::{Assignment, Elsewhere};
 use kilocore_process::Output;
 
-use crate::{Asked, EmulateError, Emulator, Point, emulate_all};
+use crate::divided::{Round, ended};
+use crate::run::emulate_on;
+use crate::{Asked, EmulateError, Emulator, Point};
 
 /// Runs of which the longest takes at most so many times as long as the shortest do not differ.
 const NEAR: f64 = 1.05;
@@ -150,18 +154,25 @@ pub trait Progress: Sync {
 }
 
 /// Runs a program as it is asked for each time, as [`emulate_all`] does, with as many seeds as it takes to see whether
-/// chance matters, and with `most` where it does: the one that is asked for, and those that follow it.
+/// chance matters, and with `most` where it does: the one that is asked for, and those that follow it. Each run is a point of
+/// which the `assignment` says whether this process emulates it.
 ///
 /// # Errors
-/// As those of [`emulate_all`], and [`EmulateError::Ended`] if a run ends in another way than it should.
+/// As those of [`emulate_all`], and [`EmulateError::Ended`] if a run ends in another way than it should; and
+/// [`EmulateError::Elsewhere`] if other processes are to emulate some, or if this one was to emulate a share.
+///
+/// [`emulate_all`]: crate::emulate_all
 pub fn emulate_runs(
     words: &[OsString],
     asked: &[Asked],
     most: usize,
     emulator: &Emulator,
     output: Output<'_>,
+    assignment: &Assignment,
     progress: &dyn Progress,
 ) -> Result<Vec<Runs>, EmulateError> {
+    let at_a_time = assignment.threads().map_or(usize::MAX, NonZero::get);
+    let mut divides = !assignment.is_all();
     let with_seed = |(of, more): (usize, usize)| {
         let mut one = asked[of].clone();
         one.orders.seed = one.orders.seed.wrapping_add(more as u64);
@@ -179,10 +190,17 @@ pub fn emulate_runs(
     while !wanted.is_empty() {
         progress.planned(wanted.len());
         let round: Vec<Asked> = wanted.iter().copied().map(with_seed).collect();
-        let points = emulate_all(words, &round, emulator, output, &done)?;
+        let all = Round { words, asked: &round, emulator, output };
+        let known = if divides { all.divided(assignment, &done)? } else { None };
+        // What only this process knows cannot be waited for by others.
+        divides &= known.is_some();
+        let points = match known {
+            Some(points) => points,
+            None if assignment.is_share() => return Err(Elsewhere.into()),
+            None => emulate_on(words, &round, emulator, output, at_a_time, &done)?,
+        };
         if let Some(bad) = points.iter().find(|point| point.ended_badly()) {
-            let during = "on the simulated machine";
-            return Err(EmulateError::Ended { status: bad.status, during });
+            return Err(ended(bad));
         }
         for (((of, _), asked), point) in wanted.iter().zip(round).zip(points) {
             let seed = asked.orders.seed;
@@ -197,5 +215,8 @@ pub fn emulate_runs(
         };
         wanted = runs.iter().enumerate().flat_map(more_of).collect();
     }
-    Ok(runs.into_iter().flatten().collect())
+    match assignment.is_share() {
+        true => Err(Elsewhere.into()),
+        false => Ok(runs.into_iter().flatten().collect()),
+    }
 }

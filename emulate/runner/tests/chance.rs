@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kilocore_emulation::{Asked, EmulateError, Progress, Runs, emulate_runs};
+use kilocore_points::Assignment;
 use kilocore_process::Output;
 
 use crate::support::{emulator, orders, program};
@@ -29,7 +30,8 @@ fn tried(program_name: &str, arguments: &[&str], most: usize) -> Result<Vec<Runs
     let words: Vec<_> = words.into_iter().chain(arguments.iter().map(|word| word.into())).collect();
     let asked = [1, 2, 4].map(|cores| Asked::from(orders(cores)));
     let counted = Counted::default();
-    let runs = emulate_runs(&words, &asked, most, &emulator(), Output::Discarded, &counted)?;
+    let all = Assignment::all();
+    let runs = emulate_runs(&words, &asked, most, &emulator(), Output::Discarded, &all, &counted)?;
     let all: usize = runs.iter().map(|runs| runs.all().len()).sum();
     assert_eq!([counted.planned, counted.done].map(AtomicUsize::into_inner), [all; 2]);
     Ok(runs)

@@ -8,6 +8,7 @@ mod chance;
 mod closed_forms;
 mod conditions;
 mod crashes;
+mod divided;
 mod ends;
 mod kept;
 mod parts;

@@ -125,7 +125,7 @@ fn try_with(
     arguments: &[&str],
 ) -> Result<(Point, String), EmulateError> {
     let orders = Orders { window, ..orders(cores) };
-    try_as_asked(Asked { orders, variables }, program, arguments)
+    try_as_asked(Asked { variables, ..orders.into() }, program, arguments)
 }
 
 fn try_as_asked(

@@ -100,6 +100,14 @@ impl KeptFiles {
     /// If it is no file of this user's that nobody else can write to, if it is larger than all files together may
     /// be, or those of the system.
     pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        self.read_within(name, self.most_bytes)
+    }
+
+    /// The same, of a file that may have so many bytes.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read), and if it has more.
+    pub fn read_within(&self, name: &str, most_bytes: u64) -> io::Result<Option<Vec<u8>>> {
         // What is no file might keep who opens it waiting.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&self.at, name, flags, Mode::empty()) {
@@ -111,13 +119,13 @@ impl KeptFiles {
         if !is_file || found.st_uid != path::user() || found.st_mode & 0o022 != 0 {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        if size(found.st_size) > self.most_bytes {
+        if size(found.st_size) > most_bytes {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         // Where that cannot be noted, the file may be removed sooner.
         let _ = futimens(&file, &USED_NOW);
         let mut bytes = Vec::new();
-        File::from(file).take(self.most_bytes).read_to_end(&mut bytes)?;
+        File::from(file).take(most_bytes).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     }
 

@@ -77,13 +77,29 @@ pub(crate) enum Mode {
 }
 
 /// What has come of a share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shared {
     kept: BTreeMap<Key, Duration>,
     failed: BTreeMap<Key, String>,
 }
 
 impl Mode {
+    pub(crate) const fn listing() -> Self {
+        Self::Listing(Mutex::new(BTreeMap::new()))
+    }
+
+    pub(crate) const fn sharing(keys: BTreeSet<Key>) -> Self {
+        let nothing = Shared { kept: BTreeMap::new(), failed: BTreeMap::new() };
+        Self::Sharing(keys, Mutex::new(nothing))
+    }
+
+    /// Whether this is a share of which everything was noted.
+    pub(crate) fn is_done(&self) -> bool {
+        let Self::Sharing(keys, shared) = self else { return false };
+        let Shared { kept, failed } = &*locked(shared);
+        keys.iter().all(|key| kept.contains_key(key) || failed.contains_key(key))
+    }
+
     /// What has come so far.
     pub(crate) fn report(&self) -> Report {
         match self {

@@ -18,9 +18,10 @@
 //! A command that asks a source for points can be asked which these are: run with a source that is
 //! [listing](PointSource::listing), it computes nothing, and says what is [missing](PointSource::missing). Run with one
 //! that is [sharing](PointSource::sharing), it computes only what it is given, and [reports](PointSource::report) what has
-//! come of it. A process that is given [`Orders`] does the one or the other. So a thousand points can be divided among processes that all run the same
-//! command, and none has to know what the command does. A point that such a process does not have is the error
-//! [`Elsewhere`].
+//! come of it. A process that is given [`Orders`] does the one or the other. So a thousand points can be divided among
+//! processes that all run the same command, and none has to know what the command does. A point that such a process does not
+//! have is the error [`Elsewhere`]. Which of these a process does is its [`Assignment`]. Whoever keeps results elsewhere than
+//! in a [`Store`] follows one of its own.
 //!
 //! # Decisions
 //! * **Nothing is believed without its digest.** A crash may cut a file short, and another user may have written it.
@@ -31,6 +32,7 @@
 //! * **Errors are not kept.** They come at once, or are worth another try.
 //! * **Points are no JSON** (`encoding.rs`), which has no infinite numbers.
 
+mod assignment;
 mod batch;
 mod elsewhere;
 mod encoding;
@@ -44,6 +46,7 @@ mod source;
 mod store;
 mod subject;
 
+pub use assignment::Assignment;
 pub use batch::{Batch, MOST_POINT_BYTES};
 pub use elsewhere::{FailedPoint, KeptPoint, Missing, Report};
 pub use job::{Elsewhere, Job};

@@ -30,6 +30,10 @@ pub struct Orders {
     /// On how many threads they are computed, at most; on as many as this process has cores if nothing is said.
     #[serde(default)]
     pub threads: Option<NonZero<usize>>,
+    /// Whether hosts other than this process's may compute what is missing. A result that depends on this host's files is
+    /// then none of it.
+    #[serde(default)]
+    pub has_other_hosts: bool,
 }
 
 /// Why orders cannot be followed.

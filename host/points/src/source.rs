@@ -3,18 +3,17 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::elsewhere::Mode;
 use crate::encoding;
 use crate::kept::{AllKept, Kept};
-use crate::orders::write_report;
 use crate::parallel::in_parallel;
-use crate::{Elsewhere, Job, Key, Missing, Orders, OrdersError, Report, Store, Subject, Version};
+use crate::{
+    Assignment, Elsewhere, Job, Key, Missing, OrdersError, Report, Store, Subject, Version,
+};
 
 /// If this variable is set and not empty, nothing is kept.
 const NO_CACHE: &str = "KILOCORE_NO_CACHE";
@@ -34,22 +33,10 @@ pub fn keeps(no_cache: bool) -> bool {
 pub struct PointSource {
     /// The points that are kept, and what computes them. `None` if none are.
     kept: Option<(AllKept, Version)>,
-    mode: Mode,
-    /// Where what has come is written in the end.
-    report: Option<PathBuf>,
-    /// On how many threads points are computed. `None` stands for one on each core.
-    threads: Option<NonZero<usize>>,
-    /// Whether a point was asked for that another process computes.
-    lacks: AtomicBool,
+    assignment: Assignment,
 }
 
-static UNKEPT: PointSource = PointSource {
-    kept: None,
-    mode: Mode::Every,
-    report: None,
-    threads: None,
-    lacks: AtomicBool::new(false),
-};
+static UNKEPT: PointSource = PointSource { kept: None, assignment: Assignment::all() };
 
 impl PointSource {
     /// Computes all, and keeps nothing.
@@ -59,26 +46,21 @@ impl PointSource {
     }
 
     /// Points of this user's, in the folder `kilocore/points` of the one in which programs of this user keep what they
-    /// can do without. Nothing is kept if [`keeps`] says so, or if nothing can be. If the environment has [`Orders`], they
-    /// are followed.
+    /// can do without. Nothing is kept if [`keeps`] says so, or if nothing can be. If the environment has
+    /// [`Orders`](crate::Orders), they are followed.
     ///
     /// # Errors
     /// If there are orders that cannot be.
     pub fn of_user(no_cache: bool) -> Result<Self, OrdersError> {
         let of_user = keeps(no_cache).then(|| Store::of_user().ok()).flatten();
-        let Some(Orders { folder, report, share, threads }) = Orders::of_environment()? else {
-            return Ok(Self::in_stores(of_user.into_iter().collect()));
+        let assignment = Assignment::of_environment()?;
+        let in_folder = |folder: &Path| {
+            let failed = |source| OrdersError::Folder { folder: folder.to_owned(), source };
+            Store::without_limit(folder).map_err(failed)
         };
-        let of_orders = Store::without_limit(&folder);
-        let of_orders = of_orders.map_err(|source| OrdersError::Folder { folder, source })?;
-        let all = Self::in_stores([of_orders].into_iter().chain(of_user).collect());
-        let mut told = match share {
-            Some(keys) => all.sharing(keys),
-            None => all.listing(),
-        };
-        told.report = Some(report);
-        told.threads = threads;
-        Ok(told)
+        let of_orders = assignment.folder().map(in_folder).transpose()?;
+        let all = Self::in_stores(of_orders.into_iter().chain(of_user).collect());
+        Ok(Self::following(all, assignment))
     }
 
     /// Points in the folder `kilocore/points` of one that is named.
@@ -92,25 +74,24 @@ impl PointSource {
     fn in_stores(stores: Vec<Store>) -> Self {
         let kept =
             (!stores.is_empty()).then(|| AllKept::new(stores)).zip(Version::of_this_program());
-        let lacks = AtomicBool::new(false);
-        Self { kept, mode: Mode::Every, report: None, threads: None, lacks }
+        Self { kept, assignment: Assignment::all() }
     }
 
     /// The same, but nothing is computed: what is not kept is [`missing`](Self::missing), and has the error
     /// [`Elsewhere`].
     #[must_use]
     pub fn listing(self) -> Self {
-        self.in_mode(Mode::Listing(Mutex::default()))
+        self.following(Assignment::listing())
     }
 
     /// The same, but only the points of these keys are computed. What else is not kept has the error [`Elsewhere`].
     #[must_use]
     pub fn sharing(self, keys: BTreeSet<Key>) -> Self {
-        self.in_mode(Mode::Sharing(keys, Mutex::default()))
+        self.following(Assignment::sharing(keys))
     }
 
-    fn in_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
+    fn following(mut self, assignment: Assignment) -> Self {
+        self.assignment = assignment;
         self
     }
 
@@ -121,7 +102,7 @@ impl PointSource {
     /// nothing is missing.
     #[must_use]
     pub fn missing(&self) -> Vec<Missing> {
-        self.mode.report().missing
+        self.assignment.report().missing
     }
 
     /// What has come so far, if this one is [`listing`](Self::listing) or [`sharing`](Self::sharing). All that was
@@ -129,18 +110,14 @@ impl PointSource {
     #[must_use]
     pub fn report(&self) -> Report {
         self.flush();
-        let unwritten = self.kept.as_ref().and_then(|(kept, _)| kept.unwritten());
-        match unwritten {
-            None => self.mode.report(),
-            Some(why) => self.mode.report().unwritten(&why),
-        }
+        self.assignment.report()
     }
 
     /// Whether another process computes none of the points that were asked for. A command that goes on without a point, as a
     /// forecast may be refused, asks this before it writes anything.
     #[must_use]
     pub fn has_given_all(&self) -> bool {
-        !self.lacks.load(Ordering::Relaxed)
+        self.assignment.has_given_all()
     }
 
     /// Writes all that was computed and not written yet. That happens now and then while points are computed, and when
@@ -148,13 +125,15 @@ impl PointSource {
     pub fn flush(&self) {
         if let Some((kept, _)) = &self.kept {
             kept.flush();
+            self.assignment.note_unwritten(kept.unwritten());
         }
     }
 
     /// The points of all jobs, in their order.
     ///
     /// Those that are not kept are computed, on all cores that this process may use, or on as many threads as its
-    /// [`Orders`] say: the costliest first, each the next one whenever it has none. `on_done` is called after each job, from any thread.
+    /// [`Orders`](crate::Orders) say: the costliest first, each the next one whenever it has none. `on_done` is called after
+    /// each job, from any thread.
     ///
     /// # Errors
     /// That of the first job, in their order, that has no point. All others are computed nevertheless.
@@ -174,7 +153,7 @@ impl PointSource {
             None => jobs[index].compute(shared),
         };
         let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        in_parallel(&costs, self.threads.unwrap_or_else(cores), &point, on_done)
+        in_parallel(&costs, self.assignment.threads().unwrap_or_else(cores), &point, on_done)
             .into_iter()
             .collect()
     }
@@ -193,10 +172,8 @@ impl PointSource {
 
 impl Drop for PointSource {
     fn drop(&mut self) {
-        if let Some(file) = &self.report {
-            // Whoever asked for it finds none, and takes this process for lost.
-            let _ = write_report(file, &self.report());
-        }
+        // What is assigned is reported after that.
+        self.flush();
     }
 }
 
@@ -211,7 +188,7 @@ struct Asked<'a, J: Job> {
 impl<'a, J: Job> Asked<'a, J> {
     /// `None` if all are simply computed.
     fn new(source: &'a PointSource, shared: &'a J::Shared) -> Option<Self> {
-        if source.kept.is_none() && matches!(source.mode, Mode::Every) {
+        if source.kept.is_none() && source.assignment.is_all() {
             return None;
         }
         let version = source.kept.as_ref().map(|(_, version)| *version);
@@ -222,10 +199,10 @@ impl<'a, J: Job> Asked<'a, J> {
     }
 
     fn point(&self, job: &J) -> Result<J::Point, J::Error> {
-        let Self { source: PointSource { mode, .. }, shared, .. } = self;
+        let Self { source: PointSource { assignment, .. }, shared, .. } = self;
         let key = self.subject.key(job.key());
         if let Some(point) = self.known(&key) {
-            mode.note_kept(key, Duration::ZERO);
+            assignment.note_kept(key, Duration::ZERO);
             return Ok(point);
         }
         let missing = || Missing {
@@ -234,15 +211,14 @@ impl<'a, J: Job> Asked<'a, J> {
             cost: job.cost(),
             words: format!("{}: {}", J::shared_words(shared), job.words()),
         };
-        if !mode.computes(key, missing) {
-            self.source.lacks.store(true, Ordering::Relaxed);
+        if !assignment.computes(key, missing) {
             return Err(Elsewhere.into());
         }
         let begun = Instant::now();
         let computed = job.compute(shared);
         match &computed {
             Ok(point) => self.keep(key, point, begun.elapsed()),
-            Err(error) => mode.note_failed(key, || error.to_string()),
+            Err(error) => assignment.note_failed(key, || error.to_string()),
         }
         computed
     }
@@ -254,16 +230,16 @@ impl<'a, J: Job> Asked<'a, J> {
     }
 
     fn keep(&self, key: Key, point: &J::Point, took: Duration) {
-        let mode = &self.source.mode;
+        let assignment = &self.source.assignment;
         let Some((all, kept)) = &self.kept else {
-            return mode.note_failed(key, || "nothing can be kept".to_owned());
+            return assignment.note_failed(key, || "nothing can be kept".to_owned());
         };
         match encoding::write(point) {
             Ok(bytes) => {
                 all.insert(kept, key, bytes.into());
-                mode.note_kept(key, took);
+                assignment.note_kept(key, took);
             }
-            Err(error) => mode.note_failed(key, || format!("it cannot be kept: {error}")),
+            Err(error) => assignment.note_failed(key, || format!("it cannot be kept: {error}")),
         }
     }
 }

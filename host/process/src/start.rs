@@ -46,6 +46,8 @@ pub struct Start<'a> {
     pub command: &'a [OsString],
     /// Variables of its environment, beside those of this process's.
     pub environment: Vec<(OsString, OsString)>,
+    /// Variables of this process's environment that it does not get.
+    pub without: &'a [&'a str],
     /// The cores it may run on; all those of this process if none are named.
     pub cores: Option<&'a [CpuId]>,
     /// Where its standard input comes from.
@@ -126,6 +128,9 @@ pub fn run(start: Start<'_>) -> Result<End, NotStarted> {
         .split_first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no program was named"))?;
     let mut command = Command::new(program);
+    for name in start.without {
+        command.env_remove(name);
+    }
     command.args(arguments).envs(start.environment);
     match start.input {
         Input::Inherited => {}

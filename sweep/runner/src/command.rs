@@ -24,6 +24,8 @@ pub(crate) struct Place<'a> {
     pub(crate) scratch: &'a Path,
     /// The core on which a process runs. Without one it has all that this process has, and computes on one at a time.
     pub(crate) core: Option<CpuId>,
+    /// Whether hosts other than this one may compute what is missing.
+    pub(crate) has_other_hosts: bool,
 }
 
 /// A process that has ended.
@@ -92,6 +94,7 @@ impl Place<'_> {
             report: report.path().to_owned(),
             share,
             threads: self.core.is_none().then_some(NonZero::<usize>::MIN),
+            has_other_hosts: self.has_other_hosts,
         };
         fs::write(orders.path(), serde_json::to_vec(&asked)?)?;
         let rest = words.iter().map(|word| word.as_ref().to_owned());

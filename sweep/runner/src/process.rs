@@ -34,12 +34,19 @@ pub(crate) struct Processes<'a> {
     pub(crate) own: &'a Path,
     /// A folder on the same disk for files that nobody needs after a process's end.
     pub(crate) scratch: &'a Path,
+    /// Whether hosts other than this one compute points.
+    pub(crate) has_other_hosts: bool,
 }
 
 impl Processes<'_> {
     /// Does a task on a core. Returns also how much memory the process took at most, in bytes.
     pub(crate) fn run(&self, task: Task, core: CpuId) -> (Ended, u64) {
-        let place = Place { points: self.own, scratch: self.scratch, core: Some(core) };
+        let place = Place {
+            points: self.own,
+            scratch: self.scratch,
+            core: Some(core),
+            has_other_hosts: self.has_other_hosts,
+        };
         match task {
             Task::Try(index) => self
                 .attempt(index, place)

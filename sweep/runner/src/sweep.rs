@@ -96,6 +96,7 @@ impl Sweep<'_> {
             folder: self.folder,
             own: &own,
             scratch: scratch.path(),
+            has_other_hosts: matches!(self.engine, Engine::Batch(_)),
         };
         let (share, most_tries, batch) = match self.engine {
             Engine::Cores => (Share::ALL, MOST_TRIES, None),

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kilocore_command_line::{CoreList, Failure, say};
-use kilocore_emulation::{Emulator, KeptRuns, Point, Runs};
+use kilocore_emulation::{Emulator, KeptRuns, Point, Runs, Variant};
 use kilocore_emulation_orders::Orders;
 use kilocore_forecast::{EmulatedPoint, EmulatedThere, Forecast, with_emulation};
 use kilocore_machine::Description;
+use kilocore_points::Assignment;
 use kilocore_process::Output;
 
 use super::{USUAL_MOST_CORES, USUAL_SEEDS, Variables, asked, run, timed};
@@ -31,14 +32,15 @@ pub(crate) struct Emulation {
 impl Emulation {
     /// What emulates, if somebody asked for that, and whether it keeps what comes out.
     pub(crate) fn emulator(&self, keeps: bool) -> Result<Option<Emulator>, Failure> {
-        self.emulate.then(|| emulator(self.qemu.as_deref(), keeps)).transpose()
+        let kept = || keeps.then(KeptRuns::of_user).flatten();
+        self.emulate.then(|| emulator(self.qemu.as_deref(), kept())).transpose()
     }
 }
 
-/// QEMU with the plugin, and with what this user has emulated before if it is to keep that.
-pub(super) fn emulator(qemu: Option<&Path>, keeps: bool) -> Result<Emulator, Failure> {
+/// QEMU with the plugin, and with what was emulated before if it is to keep that.
+pub(super) fn emulator(qemu: Option<&Path>, kept: Option<KeptRuns>) -> Result<Emulator, Failure> {
     let emulator = Emulator::new(&launch::library("libkilocore_emulate_qemu.so")?, qemu)?;
-    Ok(match keeps.then(KeptRuns::of_user).flatten() {
+    Ok(match kept {
         Some(runs) => emulator.keeping(runs),
         None => emulator,
     })
@@ -87,8 +89,10 @@ fn emulated(
         variants.push((lock, rwlock, Replaced { lock, rwlock }.environment(command)?));
     }
     let orders = |cores| Orders { cores, cycles_per_instruction, ..usual.clone() };
-    let all = asked(variants.iter().map(|(.., variables)| variables), &counts, &orders);
-    let runs = run(command, &all, usize::from(USUAL_SEEDS), emulator, Output::Discarded)?;
+    let named = variants.iter().map(|(.., variables)| (Variant::OWN, variables));
+    let all = asked(named, &counts, &orders);
+    let (most, alone) = (usize::from(USUAL_SEEDS), Assignment::all());
+    let runs = run(command, &all, most, emulator, Output::Discarded, &alone)?;
     let all = || runs.iter().flat_map(Runs::all);
     let known = all().filter(|(_, point)| point.known_since.is_some()).count();
     if known > 0 {

@@ -71,7 +71,12 @@ pub fn run_task(file: &Path) -> Result<TaskEnd, TaskError> {
     }
     // On the node's own disk: nobody else needs it.
     let scratch = TempDir::new().map_err(|error| failed(&std::env::temp_dir(), error))?;
-    let place = Place { points: &document.points, scratch: scratch.path(), core: None };
+    let place = Place {
+        points: &document.points,
+        scratch: scratch.path(),
+        core: None,
+        has_other_hosts: true,
+    };
     let begun = Instant::now();
     for part in document.parts.iter().skip(report.parts.len()) {
         if begun.elapsed() >= Duration::from_secs(document.seconds) {
