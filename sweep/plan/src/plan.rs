@@ -7,12 +7,13 @@ use toml::{Spanned, Value as Toml};
 
 use crate::condition::Condition;
 use crate::document::{Document, RunTable, line_of};
+use crate::figure::{Refused, figures_of};
 use crate::limits::{MOST_BYTES, MOST_RUNS};
 use crate::output::Output;
 use crate::range::numbers;
 use crate::run::own_output;
 use crate::template::{Template, is_name};
-use crate::{PlanError, PlannedRun, Value};
+use crate::{PlanError, PlannedFigure, PlannedRun, Value};
 
 /// What is to be run, and where the answers go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Plan {
     pub folder: Option<PathBuf>,
     /// The runs, in the plan's order. At least one.
     pub runs: Vec<PlannedRun>,
+    /// The figures of all its runs together, in the plan's order.
+    pub figures: Vec<PlannedFigure>,
 }
 
 impl Plan {
@@ -46,8 +49,10 @@ impl Plan {
             return Err(PlanError::Empty { origin: origin.to_owned() });
         }
         reading.refuse_shared_files(&runs)?;
+        let figures = figures_of(&document.figure, &runs, text)
+            .map_err(|Refused { at, problem }| reading.problem(at, problem))?;
         let folder = document.folder.map(|folder| reading.folder(&folder)).transpose()?;
-        Ok(Self { folder, runs })
+        Ok(Self { folder, runs, figures })
     }
 }
 
