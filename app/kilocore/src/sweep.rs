@@ -3,6 +3,7 @@
 mod bar;
 mod cluster;
 mod document;
+mod figures;
 mod status;
 
 use std::env;
@@ -24,6 +25,7 @@ use crate::examples;
 
 use self::bar::Bar;
 use self::document::{Document, SCHEMA};
+use self::figures::Figures;
 
 #[derive(Debug, Args)]
 #[command(
@@ -97,11 +99,18 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.list {
         let runs = plan.runs.iter().map(|run| document::described(run, &folder)).collect();
         match arguments.swept.json {
-            true => json(&Document { schema: SCHEMA, folder: &folder, runs, computed: None })?,
-            false => plan
-                .runs
-                .iter()
-                .for_each(|run| print(&format!("{}\n", document::line_of(run, &folder)))),
+            true => json(&Document {
+                schema: SCHEMA,
+                folder: &folder,
+                runs,
+                figures: Figures::planned(&plan, &folder).described(),
+                computed: None,
+            })?,
+            false => {
+                let lines = plan.runs.iter().map(|run| document::line_of(run, &folder) + "\n");
+                lines.for_each(|line| print(&line));
+                print(&Figures::planned(&plan, &folder).told());
+            }
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -122,9 +131,14 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         told_by: Held::signal,
     };
     let outcome = arguments.swept.run(&sweep)?;
-    arguments.swept.tell(&plan, &folder, &outcome)?;
+    // Who computes a part leaves the answers to somebody else, and so what is made of them.
+    let figures = match arguments.bundle {
+        Some(_) => Figures::planned(&plan, &folder),
+        None => arguments.swept.figures(&plan, &folder, &outcome),
+    };
+    arguments.swept.tell(&plan, &folder, &outcome, &figures)?;
     let left = arguments.bundle.is_none() && !outcome.left.is_empty();
-    Ok(status_of(&outcome, left))
+    Ok(status_of(&outcome, left || figures.has_failed()))
 }
 
 /// The memory that processes may take if nobody says how much, in bytes.
@@ -169,11 +183,23 @@ impl Swept {
         Ok(outcome)
     }
 
+    /// Makes the plan's figures of what has come of it.
+    fn figures<'a>(&self, plan: &'a Plan, folder: &'a Path, outcome: &Outcome) -> Figures<'a> {
+        let file = self.plan.as_deref().unwrap_or(Path::new(""));
+        Figures::make(plan, &file.display().to_string(), folder, outcome)
+    }
+
     /// Says what has come of it.
-    fn tell(&self, plan: &Plan, folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    fn tell(
+        &self,
+        plan: &Plan,
+        folder: &Path,
+        outcome: &Outcome,
+        figures: &Figures<'_>,
+    ) -> Result<(), Failure> {
         match self.json {
-            true => json(&document::document(plan, folder, outcome))?,
-            false => print(&document::told(plan, folder, outcome)),
+            true => json(&document::document(plan, folder, outcome, figures))?,
+            false => print(&(document::told(plan, folder, outcome) + &figures.told())),
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! `kilocore sweep`: the answers are those of its commands, whatever happens on the way.
 
 mod cluster;
+mod figures;
 mod slurm;
 
 use std::fs::{self, File};

@@ -7,6 +7,8 @@ use kilocore_sweep::Outcome;
 use kilocore_sweep_plan::{Answer, Plan, PlannedRun};
 use serde::Serialize;
 
+use super::figures::{FigureDocument, Figures};
+
 /// The format of what `--json` prints, and its version.
 pub(super) const SCHEMA: &str = "kilocore-sweep/1";
 
@@ -30,6 +32,7 @@ pub(super) struct Document<'a> {
     pub(super) schema: &'static str,
     pub(super) folder: &'a Path,
     pub(super) runs: Vec<RunDocument<'a>>,
+    pub(super) figures: Vec<FigureDocument<'a>>,
     /// How many points were computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) computed: Option<usize>,
@@ -68,7 +71,12 @@ pub(super) fn described<'a>(run: &'a PlannedRun, folder: &Path) -> RunDocument<'
     }
 }
 
-pub(super) fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcome) -> Document<'a> {
+pub(super) fn document<'a>(
+    plan: &'a Plan,
+    folder: &'a Path,
+    outcome: &'a Outcome,
+    figures: &'a Figures<'a>,
+) -> Document<'a> {
     let mut runs: Vec<RunDocument<'_>> = plan
         .runs
         .iter()
@@ -82,7 +90,8 @@ pub(super) fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcom
         run.state = Some("failed");
         run.why = Some(&failed.why);
     }
-    Document { schema: SCHEMA, folder, runs, computed: Some(outcome.computed) }
+    let figures = figures.described();
+    Document { schema: SCHEMA, folder, runs, figures, computed: Some(outcome.computed) }
 }
 
 /// What has come of it, for people.
