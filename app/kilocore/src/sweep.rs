@@ -133,7 +133,7 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let outcome = arguments.swept.run(&sweep)?;
     // Who computes a part leaves the answers to somebody else, and so what is made of them.
     let figures = match arguments.bundle {
-        Some(_) => Figures::planned(&plan, &folder),
+        Some(_) => Figures::left(&plan, &folder),
         None => arguments.swept.figures(&plan, &folder, &outcome),
     };
     arguments.swept.tell(&plan, &folder, &outcome, &figures)?;

@@ -22,10 +22,12 @@ mod gathering;
 mod limits;
 mod names;
 mod rows;
+mod runs;
 mod study;
 mod tables;
 
 pub use error::FigureError;
-pub use figure::{Figure, FigureChart, FigureLine, FigurePoint, Runs};
+pub use figure::{Figure, FigureChart, FigureLine, FigurePoint};
 pub use gathering::Gathering;
 pub use limits::{MOST_BYTES, MOST_CHARTS, MOST_LINES, MOST_NAME, MOST_POINTS, MOST_ROWS};
+pub use runs::Runs;

@@ -57,7 +57,10 @@ fn rows_of_a_point_are_its_median_lowest_and_highest() {
     );
     let page = made.markdown().expect("tables");
     assert!(page.contains("Rows of one point differ in seed"), "{page}");
-    assert!(page.contains("All 3 runs are in it") && page.contains("| mcs | 10.0 | 33.5 |"), "{page}");
+    assert!(
+        page.contains("All 3 runs are in it") && page.contains("| mcs | 10.0 | 33.5 |"),
+        "{page}"
+    );
     assert!(made.svg().expect("a chart").contains("class=\"band\""));
     assert!(made.html().expect("a page").contains("simulated"));
     assert_eq!(made, figure(LOCKS, &seeds).expect("the same"));

@@ -19,11 +19,11 @@ pub(super) struct Figures<'a> {
 
 /// What has come of a figure.
 enum State {
-    /// Nobody was to make it.
+    /// Nothing is run.
     Planned,
     /// It is written.
     Written,
-    /// No run that it needs is answered, or the sweep was told to end.
+    /// No run that it needs is answered, or this sweep was to make none, or was told to end.
     Left,
     /// It cannot be made.
     Failed(String),
@@ -35,7 +35,7 @@ pub(super) struct FigureDocument<'a> {
     /// The line of its output in the plan.
     line: usize,
     files: Vec<PathBuf>,
-    /// `written`, `failed` or `left`; nothing of one that nobody was to make.
+    /// `written`, `failed` or `left`; nothing if nothing is run.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,9 +43,15 @@ pub(super) struct FigureDocument<'a> {
 }
 
 impl<'a> Figures<'a> {
-    /// The figures, none of which is made.
+    /// The figures of a plan that is not run.
     pub(super) fn planned(plan: &'a Plan, folder: &'a Path) -> Self {
         let all = plan.figures.iter().map(|planned| (planned, State::Planned)).collect();
+        Self { folder, all }
+    }
+
+    /// The figures of a sweep that leaves them to another.
+    pub(super) fn left(plan: &'a Plan, folder: &'a Path) -> Self {
+        let all = plan.figures.iter().map(|planned| (planned, State::Left)).collect();
         Self { folder, all }
     }
 
@@ -95,7 +101,7 @@ impl<'a> Figures<'a> {
         self.all.iter().map(described).collect()
     }
 
-    /// What has come of them, for people: a line each. Of those that nobody was to make, it is a comment of a shell.
+    /// What has come of them, for people: a line each. If nothing is run, it is a comment of a shell.
     pub(super) fn told(&self) -> String {
         let told = |(planned, state): &(&'a PlannedFigure, State)| {
             let files: Vec<String> =
