@@ -3,6 +3,7 @@
 mod bar;
 mod cluster;
 mod document;
+mod figures;
 mod status;
 
 use std::env;
@@ -23,6 +24,7 @@ use crate::bytes::bytes;
 use crate::examples;
 
 use self::bar::Bar;
+use self::figures::Figures;
 
 #[derive(Debug, Args)]
 #[command(
@@ -94,9 +96,10 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let (plan, folder) = arguments.swept.read()?;
     if arguments.list {
+        let figures = Figures::planned(&plan, &folder);
         match arguments.swept.json {
-            true => json(&document::planned(&plan, &folder))?,
-            false => print(&document::listed(&plan, &folder)),
+            true => json(&document::planned(&plan, &folder, &figures))?,
+            false => print(&document::listed(&plan, &folder, &figures)),
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -116,10 +119,15 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         engine,
         told_by: Held::signal,
     };
-    let outcome = arguments.swept.run(&sweep)?;
-    arguments.swept.tell(&plan, &folder, &outcome)?;
+    let mut outcome = arguments.swept.run(&sweep)?;
+    // Who computes a part leaves the answers to somebody else, and so what is made of them.
+    let figures = match arguments.bundle {
+        Some(_) => Figures::left(&plan, &folder),
+        None => arguments.swept.conclude(&sweep, &mut outcome),
+    };
+    arguments.swept.tell(&plan, &folder, &outcome, &figures)?;
     let left = arguments.bundle.is_none() && !outcome.left.is_empty();
-    Ok(status_of(&outcome, left))
+    Ok(status_of(&outcome, left || figures.has_failed()))
 }
 
 /// The memory that processes may take if nobody says how much, in bytes.
@@ -163,17 +171,33 @@ impl Swept {
         let bar = Bar::new();
         // A signal that comes while no command runs must not end this process as it is.
         let _held = Held::begin();
-        let mut outcome = sweep.run(&program, &bar)?;
+        let outcome = sweep.run(&program, &bar)?;
         bar.clear();
-        sweep.conclude(&program, &mut outcome);
         Ok(outcome)
     }
 
+    /// Makes the plan's figures of what has come of it. Then runs what comes after, if all is there.
+    fn conclude<'a>(&self, sweep: &Sweep<'a>, outcome: &mut Outcome) -> Figures<'a> {
+        let file = self.plan.as_deref().unwrap_or(Path::new(""));
+        let origin = file.display().to_string();
+        let figures = Figures::make(sweep.plan, &origin, sweep.folder, outcome);
+        if !figures.has_failed() {
+            sweep.conclude(&program, outcome);
+        }
+        figures
+    }
+
     /// Says what has come of it.
-    fn tell(&self, plan: &Plan, folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    fn tell(
+        &self,
+        plan: &Plan,
+        folder: &Path,
+        outcome: &Outcome,
+        figures: &Figures<'_>,
+    ) -> Result<(), Failure> {
         match self.json {
-            true => json(&document::document(plan, folder, outcome))?,
-            false => print(&document::told(plan, folder, outcome)),
+            true => json(&document::document(plan, folder, outcome, figures))?,
+            false => print(&document::told(plan, folder, outcome, figures)),
         }
         Ok(())
     }

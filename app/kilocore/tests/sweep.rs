@@ -2,6 +2,7 @@
 
 mod cluster;
 mod emulated;
+mod figures;
 mod slurm;
 
 use std::fs::{self, File};

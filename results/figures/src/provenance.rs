@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What kind of figure it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provenance {
     /// Taken on a real machine.

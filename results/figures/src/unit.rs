@@ -31,6 +31,8 @@ pub enum Unit {
     Watts,
     /// Joules (J).
     Joules,
+    /// What the name of the figure says, and nobody knows else.
+    AsNamed,
 }
 
 impl Unit {
@@ -52,6 +54,7 @@ impl Unit {
             Unit::Bytes => "bytes",
             Unit::Watts => "W",
             Unit::Joules => "J",
+            Unit::AsNamed => "as its name says",
         }
     }
 }

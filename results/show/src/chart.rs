@@ -95,6 +95,23 @@ pub struct Chart {
 /// Its own template has escaped it.
 impl askama::filters::HtmlSafe for Chart {}
 
+/// Charts below each other, as one SVG document.
+pub(crate) fn below_each_other(
+    charts: impl Iterator<Item = Chart>,
+) -> Result<String, askama::Error> {
+    let (mut width, mut height, mut all) = (0.0_f64, 0.0, String::new());
+    for chart in charts {
+        let drawn = chart.render()?;
+        _ = write!(all, "<g transform=\"translate(0 {height})\">{drawn}</g>");
+        width = width.max(chart.frame.width);
+        height += chart.frame.height;
+    }
+    Ok(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\">{all}</svg>\n"
+    ))
+}
+
 /// The path through some places.
 fn path(places: &[(f64, f64)]) -> String {
     let mut path = String::new();

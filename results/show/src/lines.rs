@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use askama::Template;
 
-use crate::chart::Chart;
+use crate::chart::{self, Chart};
 use crate::text::printable_document;
 use crate::{Mark, ReportError, number};
 
 /// What lines run across.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Across {
     /// Numbers of cores, from 0.
     Cores,
@@ -20,16 +20,19 @@ pub enum Across {
     Percent(&'static str),
     /// Numbers of this, above 0: equal ratios are equally long.
     Ratios(&'static str),
+    /// Numbers of this, from the lowest.
+    Numbers(String),
 }
 
 impl Across {
     /// What the axis is labelled.
-    pub(crate) fn name(self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Cores => "cores".to_owned(),
             Self::Threads => "threads".to_owned(),
             Self::Percent(of) => format!("% {of}"),
-            Self::Ratios(of) => of.to_owned(),
+            Self::Ratios(of) => (*of).to_owned(),
+            Self::Numbers(of) => of.clone(),
         }
     }
 }
@@ -97,6 +100,21 @@ impl Lines {
         Ok(printable_document(&Chart::of_lines(self, "chart".to_owned()).render()?))
     }
 
+    /// Several charts below each other, as one SVG document.
+    ///
+    /// # Errors
+    /// As [`svg`](Self::svg), of any of them; [`ReportError::NoCurves`] if there is none.
+    pub fn svg_of_all(charts: &[Self]) -> Result<String, ReportError> {
+        if let [one] = charts {
+            return one.svg();
+        }
+        if charts.is_empty() || charts.iter().any(Self::is_empty) {
+            return Err(ReportError::NoCurves);
+        }
+        let named = |(at, lines)| Chart::of_lines(lines, format!("chart{at}"));
+        Ok(printable_document(&chart::below_each_other(charts.iter().enumerate().map(named))?))
+    }
+
     /// Whether there is nothing to draw.
     pub(crate) fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| line.points.is_empty())
@@ -104,11 +122,12 @@ impl Lines {
 
     /// What hovering over a point tells.
     pub(crate) fn point_in_words(&self, line: &Line, across: f64, up: f64) -> String {
-        let at = match self.across {
+        let at = match &self.across {
             Across::Cores => format!("on {} cores", number::plain(across)),
             Across::Threads => format!("with {} threads", number::plain(across)),
             Across::Percent(of) => format!("{} % {of}", number::plain(across)),
             Across::Ratios(of) => format!("{of} {}", number::plain(across)),
+            Across::Numbers(of) => format!("{of} {}", number::plain(across)),
         };
         format!("{}, {at}\n{} {}", line.name, number::figure(up), self.up)
     }
@@ -182,6 +201,26 @@ mod tests {
     fn a_single_point_has_a_place_and_none_is_refused() {
         assert!(!lines(vec![(99.0, 10.0)]).svg().unwrap().contains("NaN"));
         assert!(matches!(lines(Vec::new()).svg(), Err(ReportError::NoCurves)));
+    }
+
+    #[test]
+    fn charts_below_each_other_are_one_document() {
+        let mut charts = [lines(vec![(1.0, 1.0)]), lines(vec![(2.0, 2.0)])];
+        charts[1].across = Across::Numbers("delay".to_owned());
+        let svg = Lines::svg_of_all(&charts).unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let inner = document.root_element().descendants().filter(|node| node.has_tag_name("desc"));
+        let ids: Vec<_> = inner.filter_map(|node| node.attribute("id")).collect();
+        assert_eq!(ids, ["chart0-d", "chart1-d"]);
+        assert!(svg.contains("stock, delay 2"), "{svg}");
+        assert_eq!(Lines::svg_of_all(&charts[..1]).unwrap(), charts[0].svg().unwrap());
+        assert!(matches!(Lines::svg_of_all(&[]), Err(ReportError::NoCurves)));
+    }
+
+    #[test]
+    fn figures_below_zero_have_a_place() {
+        let svg = lines(vec![(1.0, -4.0), (2.0, 4.0)]).svg().unwrap();
+        assert!(svg.contains(">-4<") && svg.contains(">4<"), "{svg}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The points of a study: columns with units, and a cell in each for every point.
 
+use std::borrow::Cow;
+
 use kilocore_figures::{Provenance, Unit};
 use serde::{Serialize, Serializer};
 
@@ -61,10 +63,10 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 }
 
 /// What a column is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name in a file.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What its figures are counted in.
     pub unit: Unit,
 }
@@ -88,10 +90,19 @@ impl Points {
     /// Begins with what there is a row of each, and where the figures come from.
     #[must_use]
     pub fn of<P>(provenance: Provenance, of: impl IntoIterator<Item = P>) -> PointsBuilder<P> {
+        Self::of_several(of, |_| provenance)
+    }
+
+    /// Begins with what there is a row of each, and where the figures of each come from.
+    #[must_use]
+    pub fn of_several<P>(
+        of: impl IntoIterator<Item = P>,
+        provenance: impl Fn(&P) -> Provenance,
+    ) -> PointsBuilder<P> {
         let of: Vec<P> = of.into_iter().collect();
         let rows = of.iter().map(|_| Vec::new()).collect();
         let points = Points { columns: Vec::new(), rows };
-        PointsBuilder { of, points }.same("provenance", Unit::Name, provenance)
+        PointsBuilder { of, points }.each("provenance", Unit::Name, provenance)
     }
 
     /// Returns what the columns are of.
@@ -108,7 +119,7 @@ impl Points {
         if self.rows.is_empty() {
             return Ok(String::new());
         }
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
+        let names: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
         let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
         writer.write_record(names)?;
         self.rows.iter().try_for_each(|row| writer.serialize(row))?;
@@ -121,7 +132,12 @@ impl Points {
 impl<P> PointsBuilder<P> {
     /// Adds a column that is the same for all points.
     #[must_use]
-    pub fn same(self, name: &'static str, unit: Unit, value: impl Into<Cell>) -> Self {
+    pub fn same(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        unit: Unit,
+        value: impl Into<Cell>,
+    ) -> Self {
         let value = value.into();
         self.each(name, unit, |_| value.clone())
     }
@@ -130,11 +146,11 @@ impl<P> PointsBuilder<P> {
     #[must_use]
     pub fn each<C: Into<Cell>>(
         mut self,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         unit: Unit,
         figure: impl Fn(&P) -> C,
     ) -> Self {
-        self.points.columns.push(Column { name, unit });
+        self.points.columns.push(Column { name: name.into(), unit });
         for (row, of) in self.points.rows.iter_mut().zip(&self.of) {
             row.push(figure(of).into());
         }

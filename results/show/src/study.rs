@@ -75,6 +75,11 @@ pub trait Study {
     /// Returns the charts of its page. The first is the one that says most; small ones stand in pairs.
     fn charts(&self) -> Vec<Lines>;
 
+    /// Returns those of them that an image shows, below each other; the first, if nothing else is said.
+    fn charts_of_image(&self) -> Vec<Lines> {
+        self.charts().into_iter().take(1).collect()
+    }
+
     /// Returns the tables, for people.
     fn tables(&self) -> Vec<Table>;
 
@@ -90,7 +95,7 @@ impl<S: Study> Report for S {
     }
 
     fn svg(&self) -> Result<String, ReportError> {
-        self.charts().first().ok_or(ReportError::NoCurves)?.svg()
+        Lines::svg_of_all(&self.charts_of_image())
     }
 
     fn csv(&self) -> Result<String, ReportError> {

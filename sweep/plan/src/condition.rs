@@ -9,10 +9,10 @@ use crate::range::numbers;
 use crate::template::is_name;
 
 /// A table of conditions on variables. It holds of a combination of values if all of them do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Condition(Vec<(String, Test)>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Test {
     /// The value is one of these.
     Among(Vec<Value>),
@@ -40,7 +40,7 @@ enum Comparison {
     Is,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Operand {
     Value(Value),
     Variable(String),
@@ -76,6 +76,17 @@ impl Condition {
             }
         };
         table.iter().map(test).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The names that it needs the values of.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(|(name, test)| {
+            let other = match test {
+                Test::Compared(_, Operand::Variable(other)) => Some(other.as_str()),
+                _ => None,
+            };
+            [name.as_str()].into_iter().chain(other)
+        })
     }
 
     /// Whether it holds of a combination.

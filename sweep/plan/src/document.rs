@@ -15,6 +15,8 @@ pub(crate) struct Document {
     #[serde(default)]
     pub(crate) run: Vec<RunTable>,
     #[serde(default)]
+    pub(crate) figure: Vec<FigureTable>,
+    #[serde(default)]
     pub(crate) after: Vec<AfterTable>,
 }
 
@@ -38,6 +40,25 @@ pub(crate) struct RunTable {
     /// Values that belong together.
     #[serde(default)]
     pub(crate) each: Vec<Spanned<BTreeMap<String, Value>>>,
+    #[serde(default)]
+    pub(crate) skip: Vec<Spanned<BTreeMap<String, Value>>>,
+    #[serde(default)]
+    pub(crate) only: Vec<Spanned<BTreeMap<String, Value>>>,
+}
+
+/// One `[[figure]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FigureTable {
+    /// A text or a list of texts.
+    pub(crate) output: Spanned<Value>,
+    pub(crate) title: Option<String>,
+    pub(crate) x: Spanned<String>,
+    pub(crate) y: Spanned<String>,
+    /// A text or a list of texts.
+    pub(crate) line: Option<Spanned<Value>>,
+    /// The same.
+    pub(crate) chart: Option<Spanned<Value>>,
     #[serde(default)]
     pub(crate) skip: Vec<Spanned<BTreeMap<String, Value>>>,
     #[serde(default)]

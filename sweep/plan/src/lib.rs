@@ -18,6 +18,12 @@
 //! ]
 //! skip = [{ lock = "mcs", seed = "> 5" }]
 //!
+//! [[figure]]                             # what the runs' tables say together
+//! output = "throughput.svg"
+//! x = "cores"
+//! y = "throughput_per_s"
+//! line = "lock"
+//!
 //! [[after]]                              # once, when all runs are answered
 //! command = "kilocore-lab tables page.md figures"
 //! ```
@@ -33,12 +39,15 @@
 //!   own. Any other name in braces must have a value, and each value must be used. So a misspelt name is never run.
 //! * **What a run answers has a file of its own.** Where a plan names none, it is the command's standard output, under the
 //!   run's values. Two runs with the same file are refused before anything is run.
+//! * **A figure names columns, not runs.** Which there are is known when the runs have written their tables. What can be
+//!   known before is refused before anything is run.
 //! * **Conditions are tables of values and comparisons**, not a language: what they leave out can be listed by a person
 //!   who reads them.
 
 mod condition;
 mod document;
 mod error;
+mod figure;
 mod limits;
 mod output;
 mod plan;
@@ -50,6 +59,7 @@ mod with;
 mod written;
 
 pub use error::PlanError;
+pub use figure::{NotComparable, PlannedFigure};
 pub use limits::{MOST_BYTES, MOST_RUNS};
 pub use plan::Plan;
 pub use range::RangeError;

@@ -76,7 +76,7 @@ fn part_of_a_name(value: &str) -> String {
 }
 
 /// A path, if it leads to a file below the folder that it is taken from.
-fn inside(path: String) -> Result<PathBuf, String> {
+pub(crate) fn inside(path: String) -> Result<PathBuf, String> {
     let is_below = !path.is_empty()
         && !path.ends_with('/')
         && Path::new(&path).components().all(|part| matches!(part, Component::Normal(_)));

@@ -7,13 +7,14 @@ use toml::{Spanned, Value as Toml};
 
 use crate::condition::Condition;
 use crate::document::{AfterTable, Document, RunTable, line_of};
+use crate::figure::{Refused, figures_of};
 use crate::limits::{MOST_BYTES, MOST_RUNS};
 use crate::output::Output;
 use crate::range::numbers;
 use crate::run::own_output;
 use crate::template::{Template, is_name};
 use crate::with::With;
-use crate::{AfterCommand, PlanError, PlannedRun, Value};
+use crate::{AfterCommand, PlanError, PlannedFigure, PlannedRun, Value};
 
 /// What is to be run, and where the answers go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,9 @@ pub struct Plan {
     pub folder: Option<PathBuf>,
     /// The runs, in the plan's order. At least one.
     pub runs: Vec<PlannedRun>,
-    /// What is run when all of these are answered, one after the other.
+    /// The figures of all its runs together, in the plan's order.
+    pub figures: Vec<PlannedFigure>,
+    /// What is run when all runs are answered and all figures made, one after the other.
     pub after: Vec<AfterCommand>,
 }
 
@@ -54,9 +57,12 @@ impl Plan {
             return Err(PlanError::Empty { origin: origin.to_owned() });
         }
         reading.refuse_shared_files(&runs)?;
+        let figures = figures_of(&document.figure, &runs, text)
+            .map_err(|Refused { at, problem }| reading.problem(at, problem))?;
         let folder = document.folder.map(|folder| reading.folder(&folder)).transpose()?;
         let after = document.after.iter().map(|table| reading.after(table));
-        Ok(Self { folder, runs, after: after.collect::<Result<_, _>>()? })
+        let after = after.collect::<Result<_, _>>()?;
+        Ok(Self { folder, runs, figures, after })
     }
 }
 

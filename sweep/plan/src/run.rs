@@ -44,6 +44,18 @@ impl Answer {
             Self::Reports(files) => files,
         }
     }
+
+    /// The file with its points as a table, if there is one. Of several, which are alike, it is the first.
+    #[must_use]
+    pub fn table(&self) -> Option<&Path> {
+        let is_table = |file: &&PathBuf| {
+            file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"))
+        };
+        match self {
+            Self::Printed(_) => None,
+            Self::Reports(files) => files.iter().find(is_table).map(PathBuf::as_path),
+        }
+    }
 }
 
 /// Where a command's words end and those of a program that it starts begin.

@@ -26,7 +26,7 @@ pub(crate) enum Asked {
 pub(crate) fn asked(program: &Path, words: &[String]) -> io::Result<Asked> {
     let folder = TempDir::new()?;
     let points = folder.path().canonicalize()?;
-    let place = Place { points: &points, scratch: &points, core: None };
+    let place = Place { points: &points, scratch: &points, core: None, has_other_hosts: false };
     let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
     let finished = place.list(program, words, &nowhere)?;
     Ok(match &finished.report {

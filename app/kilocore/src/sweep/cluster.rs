@@ -61,16 +61,17 @@ pub(super) fn submit(
         most_tries: arguments.tries.map_or(MOST_TRIES, NonZero::get),
         ..batch(&slurm, until)?
     };
-    let outcome = run(swept, (plan, folder), &batch)?;
-    Ok(status_of(&outcome, until == Until::Ended && !outcome.left.is_empty()))
+    let (outcome, is_short) = run(swept, (plan, folder), &batch)?;
+    let left = until == Until::Ended && !outcome.left.is_empty();
+    Ok(status_of(&outcome, left || is_short))
 }
 
 /// Takes in what tasks have computed by now.
 pub(super) fn collect(swept: &Swept) -> Result<ExitCode, Failure> {
     let (plan, folder) = swept.read()?;
     let slurm = Slurm::default();
-    let outcome = run(swept, (&plan, &folder), &batch(&slurm, Until::Collected)?)?;
-    Ok(status_of(&outcome, !outcome.left.is_empty()))
+    let (outcome, is_short) = run(swept, (&plan, &folder), &batch(&slurm, Until::Collected)?)?;
+    Ok(status_of(&outcome, !outcome.left.is_empty() || is_short))
 }
 
 fn batch(slurm: &Slurm, until: Until) -> Result<Batch<'_>, Failure> {
@@ -87,11 +88,12 @@ fn batch(slurm: &Slurm, until: Until) -> Result<Batch<'_>, Failure> {
     })
 }
 
+/// Runs a sweep. Returns also whether a figure could not be made.
 fn run(
     swept: &Swept,
     (plan, folder): (&Plan, &Path),
     batch: &Batch<'_>,
-) -> Result<Outcome, Failure> {
+) -> Result<(Outcome, bool), Failure> {
     let sweep = Sweep {
         plan,
         folder,
@@ -100,9 +102,11 @@ fn run(
         engine: Engine::Batch(batch),
         told_by: Held::signal,
     };
-    let outcome = swept.run(&sweep)?;
-    swept.tell(plan, folder, &outcome)?;
-    Ok(outcome)
+    let mut outcome = swept.run(&sweep)?;
+    let figures = swept.conclude(&sweep, &mut outcome);
+    swept.tell(plan, folder, &outcome, &figures)?;
+    let has_failed = figures.has_failed();
+    Ok((outcome, has_failed))
 }
 
 /// What a task does on its node.

@@ -1,12 +1,14 @@
 //! What is said of a sweep, for people and as a document.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use kilocore_show::number::count;
+use kilocore_show::shell::{shell_word, shell_words};
 use kilocore_sweep::{AfterEnd, Outcome};
 use kilocore_sweep_plan::{AfterCommand, Answer, Plan, PlannedRun};
 use serde::Serialize;
+
+use super::figures::{FigureDocument, Figures};
 
 /// The format of what `--json` prints, and its version.
 pub(super) const SCHEMA: &str = "kilocore-sweep/1";
@@ -43,6 +45,7 @@ pub(super) struct Document<'a> {
     schema: &'static str,
     folder: &'a Path,
     runs: Vec<RunDocument<'a>>,
+    figures: Vec<FigureDocument<'a>>,
     after: Vec<AfterDocument<'a>>,
     /// How many points were computed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,37 +53,24 @@ pub(super) struct Document<'a> {
 }
 
 /// What would be run, a line each.
-pub(super) fn listed(plan: &Plan, folder: &Path) -> String {
-    let runs = plan.runs.iter().map(|run| line_of(run, folder));
-    let after = plan.after.iter().map(|after| shown(&after.words));
-    runs.chain(after).map(|line| line + "\n").collect()
-}
-
-fn shown(words: &[impl AsRef<OsStr>]) -> String {
-    let words: Vec<String> =
-        words.iter().map(|word| quoted(&word.as_ref().to_string_lossy())).collect();
-    words.join(" ")
+pub(super) fn listed(plan: &Plan, folder: &Path, figures: &Figures<'_>) -> String {
+    let runs: String = plan.runs.iter().map(|run| line_of(run, folder) + "\n").collect();
+    let after = plan.after.iter().map(|after| shell_words(&after.words) + "\n");
+    runs + &figures.told() + &after.collect::<String>()
 }
 
 /// A run as a person could type it.
 fn line_of(run: &PlannedRun, folder: &Path) -> String {
-    let words = shown(&run.words_with_reports(folder));
+    let words = run.words_with_reports(folder);
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = shell_words(&words);
     let printed = match &run.answer {
         Answer::Printed(file) => {
-            format!(" > {}", quoted(&folder.join(file).to_string_lossy()))
+            format!(" > {}", shell_word(&folder.join(file).to_string_lossy()))
         }
         Answer::Reports(_) => String::new(),
     };
     format!("{words}{printed}")
-}
-
-/// A word as a shell would read it.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,=+@%{}".contains(&byte);
-    match !word.is_empty() && word.bytes().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 fn described<'a>(run: &'a PlannedRun, folder: &Path) -> RunDocument<'a> {
@@ -95,20 +85,31 @@ fn described<'a>(run: &'a PlannedRun, folder: &Path) -> RunDocument<'a> {
 }
 
 /// What would be run.
-pub(super) fn planned<'a>(plan: &'a Plan, folder: &'a Path) -> Document<'a> {
+pub(super) fn planned<'a>(
+    plan: &'a Plan,
+    folder: &'a Path,
+    figures: &'a Figures<'a>,
+) -> Document<'a> {
     let runs = plan.runs.iter().map(|run| described(run, folder)).collect();
+    let figures = figures.described();
     let after = plan.after.iter().map(|AfterCommand { line, words }| AfterDocument {
         line: *line,
         command: words,
         state: None,
         why: None,
     });
-    Document { schema: SCHEMA, folder, runs, after: after.collect(), computed: None }
+    Document { schema: SCHEMA, folder, runs, figures, after: after.collect(), computed: None }
 }
 
 /// What has come of it.
-pub(super) fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcome) -> Document<'a> {
-    let mut document = Document { computed: Some(outcome.computed), ..planned(plan, folder) };
+pub(super) fn document<'a>(
+    plan: &'a Plan,
+    folder: &'a Path,
+    outcome: &'a Outcome,
+    figures: &'a Figures<'a>,
+) -> Document<'a> {
+    let mut document =
+        Document { computed: Some(outcome.computed), ..planned(plan, folder, figures) };
     let Document { runs, after, .. } = &mut document;
     runs.iter_mut().for_each(|run| run.state = Some("left"));
     after.iter_mut().for_each(|after| after.state = Some("left"));
@@ -133,7 +134,7 @@ pub(super) fn document<'a>(plan: &'a Plan, folder: &'a Path, outcome: &'a Outcom
 }
 
 /// What has come of it, for people.
-pub(super) fn told(plan: &Plan, folder: &Path, outcome: &Outcome) -> String {
+pub(super) fn told(plan: &Plan, folder: &Path, outcome: &Outcome, figures: &Figures<'_>) -> String {
     let Outcome { done, failed, left, computed, .. } = outcome;
     let mut text = format!(
         "{} of {} runs are answered, in {}; {} points were computed.\n",
@@ -146,9 +147,10 @@ pub(super) fn told(plan: &Plan, folder: &Path, outcome: &Outcome) -> String {
         let run = &plan.runs[failed.run.0];
         text += &format!("failed: line {}, {}: {}\n", run.line, run.named(), failed.why);
     }
+    text += &figures.told();
     for (after, end) in plan.after.iter().zip(&outcome.after) {
         if let AfterEnd::Failed(why) = end {
-            text += &format!("failed: line {}, {}: {why}\n", after.line, shown(&after.words));
+            text += &format!("failed: line {}, {}: {why}\n", after.line, shell_words(&after.words));
         }
     }
     if !left.is_empty() {

@@ -17,7 +17,9 @@ impl Chart {
         spread_names(&mut series, &frame);
         let x_ticks = match lines.across {
             Across::Cores | Across::Threads => x.core_ticks(frame.x_labels()),
-            Across::Percent(_) | Across::Ratios(_) => x.ticks(frame.x_labels()),
+            Across::Percent(_) | Across::Ratios(_) | Across::Numbers(_) => {
+                x.ticks(frame.x_labels())
+            }
         };
         let across = |value: f64| match lines.across {
             Across::Ratios(_) if value >= 1.0 => number::count(value.round() as u64),
@@ -58,13 +60,14 @@ fn line_scales(lines: &Lines, frame: &Frame) -> (Scale, Scale) {
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
     let (growth, first) = match lines.across {
         Across::Cores | Across::Threads => (Growth::Linear, 0.0),
-        Across::Percent(_) => (Growth::Linear, first),
+        Across::Percent(_) | Across::Numbers(_) => (Growth::Linear, first),
         Across::Ratios(_) => (Growth::Logarithmic, first),
     };
     let highest = points().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
     let bands = lines.lines.iter().flat_map(|line| &line.band).map(|band| band.1);
     let top = bands.fold(highest, f64::max).min(highest * BAND_ROOM);
-    let y = Scale::new(Growth::Linear, (0.0, top * 1.04), frame.up());
+    let bottom = points().map(|point| point.1).fold(0.0, f64::min);
+    let y = Scale::new(Growth::Linear, (bottom, top * 1.04), frame.up());
     (Scale::new(growth, (first, last), frame.across()), y)
 }
 
@@ -88,7 +91,8 @@ fn line_series(lines: &Lines, line: &Line, index: usize, x: &Scale, y: &Scale) -
         band: around(highs.collect(), lows.collect()),
         measured: line.ring.iter().map(|(at, up, why)| dot(*at, *up, why.clone())).collect(),
         quiet: false,
-        shown: true,
+        // One without points has its place among the styles and no other.
+        shown: !line.points.is_empty(),
         name_y: places.last().map_or(0.0, |at| at.1),
         dots: dots
             .into_iter()
