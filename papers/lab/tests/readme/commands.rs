@@ -80,5 +80,6 @@ pub(crate) fn run(command: &str, folder: &TempDir) -> Output {
 pub(crate) fn assert_succeeded(command: &str, output: &Output) {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command}: {message}");
-    assert!(!output.stdout.is_empty() || command.contains("--output"), "{command}");
+    let is_in_a_file = ["--output", "--plan"].iter().any(|option| command.contains(option));
+    assert!(!output.stdout.is_empty() || is_in_a_file, "{command}");
 }
