@@ -275,7 +275,7 @@ page-traces: all
 	@tools/install-packages $$(tools/page-traces --packages)
 	tools/page-traces
 
-# The plan of a page: docs/evidence/plans/NAME.toml is swept into target/FOLDER, and what it draws goes beside the page. An
+# The plan of a page, in docs/evidence/plans, is swept into target/FOLDER, and what it draws goes beside the page. An
 # interrupted one goes on. SWEEP has more options: make ldu SWEEP=--slurm
 SWEEP ?=
 swept = $(CARGO) build --release -p kilocore -p kilocore-lab && \
