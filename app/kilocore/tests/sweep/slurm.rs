@@ -9,14 +9,14 @@ use super::cluster::Cluster;
 use super::{PROFILE, Place, document, text};
 use crate::measured::{run_while, wait_until};
 
-/// Fifteen hundred points and more: enough that much is left to do when something fails.
-fn plan() -> String {
+/// Some five hundred points for each seed.
+fn plan(seeds: &str) -> String {
     format!(
         r#"
         [[run]]
         command = "kilocore forecast {PROFILE} --machine {{machine}} --lock {{lock}} --cores 1-{{most}}:{{step}} --seed {{seed}}"
         over.lock = ["mcs", "ticket", "cna"]
-        over.seed = [1, 2, 3]
+        over.seed = [{seeds}]
         each = [
             {{ machine = "opteron-6344-4s", most = 48, step = 6 }},
             {{ machine = "epyc-9554-2s", most = 64, step = 9 }},
@@ -59,7 +59,8 @@ fn begun(mut command: Command) -> Child {
 #[test]
 #[ignore = "needs Debian's slurm-wlm and takes minutes: make soak"]
 fn a_sweep_outlasts_nodes_tasks_and_the_controller() {
-    let place = Place::new(&plan());
+    // Much is left to do when something fails.
+    let place = Place::new(&plan("1, 2, 3"));
     let near = document(&place.sweep(&["--into", "near", "--json"]));
     let points = near["computed"].as_u64().expect("a number");
     assert!(points >= 500, "{points}");
@@ -114,7 +115,7 @@ fn a_sweep_outlasts_nodes_tasks_and_the_controller() {
 #[test]
 #[ignore = "needs Debian's slurm-wlm and takes minutes: make soak"]
 fn a_detached_sweep_is_told_of_and_collected() {
-    let place = Place::new(&plan());
+    let place = Place::new(&plan("1"));
     document(&place.sweep(&["--into", "near", "--json"]));
     let cluster = Cluster::start();
     let asked = |words: &[&str]| {
@@ -146,7 +147,7 @@ fn a_detached_sweep_is_told_of_and_collected() {
 
 #[test]
 fn without_slurm_it_is_said_what_is_missing() {
-    let place = Place::new(&plan());
+    let place = Place::new(&plan("1"));
     let mut command = place.command(&["sweep", "plan.toml", "--slurm"]);
     command.env("PATH", "/nowhere");
     let output = run_while(command, |_| ());
