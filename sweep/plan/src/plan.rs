@@ -12,7 +12,7 @@ use crate::limits::{MOST_BYTES, MOST_RUNS};
 use crate::output::Output;
 use crate::range::numbers;
 use crate::run::own_output;
-use crate::template::{Template, is_name};
+use crate::template::{Template, is_name, no_name};
 use crate::with::With;
 use crate::{AfterCommand, PlanError, PlannedFigure, PlannedRun, Value};
 
@@ -270,12 +270,7 @@ impl Reading<'_> {
         }
         match is_name(name) {
             true => Ok(()),
-            false => {
-                let problem = format!(
-                    "'{name}' cannot stand in braces; write a name of letters, digits, '-' and '_' that begins with a letter"
-                );
-                Err(self.problem(at, problem))
-            }
+            false => Err(self.problem(at, no_name(name))),
         }
     }
 

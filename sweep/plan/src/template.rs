@@ -22,6 +22,13 @@ pub(crate) fn is_name(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
+/// What is said of a name that is none.
+pub(crate) fn no_name(name: &str) -> String {
+    format!(
+        "'{name}' cannot stand in braces; write a name of letters, digits, '-' and '_' that begins with a letter"
+    )
+}
+
 impl From<&str> for Template {
     fn from(text: &str) -> Self {
         let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);

@@ -6,7 +6,7 @@ use toml::{Spanned, Value as Toml};
 
 use crate::Value;
 use crate::document::Document;
-use crate::template::{Template, is_name};
+use crate::template::{Template, is_name, no_name};
 
 /// What a plan has under `with`: a name has one value, in each command and each output.
 #[derive(Debug, Default)]
@@ -36,9 +36,7 @@ impl With {
     fn one(name: &str, toml: &Spanned<Toml>) -> Result<(String, Value), Wrong> {
         let wrong = |problem| (toml.span().start, problem);
         if !is_name(name) {
-            return Err(wrong(format!(
-                "'{name}' cannot stand in braces; write a name of letters, digits, '-' and '_' that begins with a letter"
-            )));
+            return Err(wrong(no_name(name)));
         }
         let value = Value::of(toml.get_ref()).ok_or_else(|| {
             wrong(format!("'{name}' is no value; under 'with' write one number or text for it"))

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use kilocore_process::{Output, Start, run, shell_status};
 use kilocore_sweep_plan::AfterCommand;
 
+use crate::command::told_by;
 use crate::{AfterEnd, Outcome, Sweep};
 
 impl Sweep<'_> {
@@ -45,9 +46,7 @@ fn conclude_with(
     match run(start) {
         Err(error) => AfterEnd::Failed(format!("did not begin: {}", io::Error::from(error))),
         Ok(end) => {
-            if end.interrupted {
-                outcome.told_by = Some(end.told_by.unwrap_or(libc::SIGTERM));
-            }
+            outcome.told_by = told_by(&end).or(outcome.told_by);
             match end.status.success() {
                 true => AfterEnd::Well,
                 false => {

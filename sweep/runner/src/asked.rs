@@ -6,7 +6,7 @@ use std::path::Path;
 use kilocore_points::Missing;
 use tempfile::TempDir;
 
-use crate::command::Place;
+use crate::command::{Place, nowhere};
 
 /// What a command would compute first.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,11 +27,10 @@ pub(crate) fn asked(program: &Path, words: &[String]) -> io::Result<Asked> {
     let folder = TempDir::new()?;
     let points = folder.path().canonicalize()?;
     let place = Place { points: &points, scratch: &points, core: None, has_other_hosts: false };
-    let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
-    let finished = place.list(program, words, &nowhere)?;
-    Ok(match &finished.report {
-        Some(report) if !report.missing.is_empty() => Asked::Misses(report.missing.clone()),
-        _ if finished.end.status.success() => Asked::Nothing,
-        _ => Asked::Fails(finished.said_at_last()),
+    let finished = place.list(program, words, &nowhere()?)?;
+    Ok(match finished.missing() {
+        Some(missing) => Asked::Misses(missing.to_owned()),
+        None if finished.end.status.success() => Asked::Nothing,
+        None => Asked::Fails(finished.said_at_last()),
     })
 }

@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use kilocore_points::{Key, ORDERS, Orders, Report};
+use kilocore_points::{Key, Missing, ORDERS, Orders, Report};
 use kilocore_process::{CpuId, End, Input, Output, Start, run, shell_status};
 use tempfile::NamedTempFile;
 
@@ -63,8 +63,7 @@ impl Place<'_> {
         words: &[impl AsRef<OsStr>],
         keys: BTreeSet<Key>,
     ) -> (Computed, u64) {
-        let nowhere = File::options().write(true).open("/dev/null");
-        match nowhere.and_then(|nowhere| self.run(program, words, Some(keys), &nowhere)) {
+        match nowhere().and_then(|nowhere| self.run(program, words, Some(keys), &nowhere)) {
             Ok(finished) => {
                 let computed = match finished.told_by() {
                     Some(signal) => Computed::ToldToEnd(signal),
@@ -120,7 +119,13 @@ impl Place<'_> {
 impl Finished {
     /// The signal that told the process to end, if one did.
     pub(crate) fn told_by(&self) -> Option<i32> {
-        self.end.interrupted.then(|| self.end.told_by.unwrap_or(libc::SIGTERM))
+        told_by(&self.end)
+    }
+
+    /// The points that it has reported as missing, if any are.
+    pub(crate) fn missing(&self) -> Option<&[Missing]> {
+        let missing = &self.report.as_ref()?.missing;
+        (!missing.is_empty()).then_some(missing)
     }
 
     /// What it said last, or how it ended if it said nothing.
@@ -136,6 +141,16 @@ impl Finished {
             false => format!("ended with status {status}: {}", self.said),
         }
     }
+}
+
+/// The signal that told a process to end, if one did.
+pub(crate) fn told_by(end: &End) -> Option<i32> {
+    end.interrupted.then(|| end.told_by.unwrap_or(libc::SIGTERM))
+}
+
+/// Where what nobody reads is printed.
+pub(crate) fn nowhere() -> io::Result<File> {
+    File::options().write(true).open("/dev/null")
 }
 
 /// The last of what was written to a file.

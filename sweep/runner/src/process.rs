@@ -75,13 +75,13 @@ impl Processes<'_> {
         if let Some(signal) = finished.told_by() {
             return Ok((Ended::ToldToEnd(signal), memory));
         }
-        let tried = match &finished.report {
-            Some(report) if !report.missing.is_empty() => Tried::Misses(report.missing.clone()),
-            _ if finished.end.status.success() => {
+        let tried = match finished.missing() {
+            Some(missing) => Tried::Misses(missing.to_owned()),
+            None if finished.end.status.success() => {
                 answer::put_in_place(self.folder, &run.answer, printed)?;
                 Tried::Answered
             }
-            _ => Tried::Failed(finished.described()),
+            None => Tried::Failed(finished.described()),
         };
         Ok((Ended::Tried(index, tried), memory))
     }
